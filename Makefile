@@ -34,8 +34,7 @@ misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
 
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
-JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS \
-          -include jsmn.h
+JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.

@@ -123,11 +123,16 @@ extern "C" {
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
+/* How many faults of one call are kept, each with its place; further ones are
+ * only counted. The model corrects these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
+#endif
 
 /* X(name, code, sentence). The code is for machines and never changes; the
  * sentence says to the model or the developer what is wrong and, where that is
  * not obvious, what to do. */
-#define TCALL_ERRORS(X)                                                        \
+#define TCALL_ERRORS_CALL(X)                                                   \
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
@@ -163,37 +168,47 @@ extern "C" {
     X(APPROVAL, "approval", "the call waits for approval")                     \
     X(FAILED, "failed", "the tool failed")                                     \
     X(CUT, "cut", "the call was cut off: send it again, shorter")              \
-    X(PROVIDER, "provider", "the provider reported an error")                  \
-    X(REQUEST, "request", "the provider rejected the request as invalid")      \
-    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
-    X(CONTEXT, "context", "the conversation is too long for the model")        \
-    X(REFUSED, "refused", "the provider refused the content")                  \
-    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
-    X(AUTH, "auth", "the provider did not accept the key")                     \
-    X(RATE, "rate", "too many requests: wait before the next one")             \
-    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
-    X(CONNECT, "connect", "the host does not accept a connection")             \
-    X(TLS, "tls", "no secure connection to the host is possible")              \
-    X(CERTIFICATE, "certificate",                                              \
-      "the certificate of the host is not trusted")                            \
-    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
-    X(EXPIRED, "expired", "the certificate has expired")                       \
-    X(NOT_YET, "not-yet-valid",                                                \
-      "the certificate is not valid yet: check the clock")                     \
-    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
-    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
     X(TIMEOUT, "timeout", "it took longer than allowed")                       \
-    X(CLOSED, "closed", "the connection ended before the answer did")          \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
     X(LIMIT, "limit", "a limit was reached")                                   \
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
     X(OUTPUT, "output", "the output of the tool does not match its schema")    \
-    X(TWICE, "twice", "the call has run already and must not run twice")       \
-    X(LOOP, "loop", "the same call is being repeated: try something else")     \
     X(STALE, "stale", "the content has changed: read it again first")          \
     X(UNREAD, "unread", "the content has not been read: read it first")
+
+/* Errors of ready-made hooks. */
+#define TCALL_ERRORS_HOOKS(X)                                            \
+    X(TWICE, "twice", "the call has run already and must not run twice") \
+    X(LOOP, "loop", "the same call is being repeated: try something else")
+
+/* Errors of providers and of the network. */
+#define TCALL_ERRORS_AGENT(X)                                                 \
+    X(PROVIDER, "provider", "the provider reported an error")                 \
+    X(REQUEST, "request", "the provider rejected the request as invalid")     \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")      \
+    X(CONTEXT, "context", "the conversation is too long for the model")       \
+    X(REFUSED, "refused", "the provider refused the content")                 \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")    \
+    X(AUTH, "auth", "the provider did not accept the key")                    \
+    X(RATE, "rate", "too many requests: wait before the next one")            \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")           \
+    X(CONNECT, "connect", "the host does not accept a connection")            \
+    X(TLS, "tls", "no secure connection to the host is possible")             \
+    X(CERTIFICATE, "certificate",                                             \
+      "the certificate of the host is not trusted")                           \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")    \
+    X(EXPIRED, "expired", "the certificate has expired")                      \
+    X(NOT_YET, "not-yet-valid",                                               \
+      "the certificate is not valid yet: check the clock")                    \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
+    X(CLOSED, "closed", "the connection ended before the answer did")         \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")
+
+/* All of them, in the order of their numbers, which no switch changes. */
+#define TCALL_ERRORS(X) \
+    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -222,9 +237,10 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". Where
- * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
- * code. */
+/* Returns its sentence: "the JSON text ends too early: send all of it". It is
+ * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
+ * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
+ * all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -251,6 +267,574 @@ typedef struct tcall_block {
 /* Prepares a block of the memory at base, which must live as long. Up to 7
  * bytes at each end are left out, so that it is aligned to 8. */
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
+
+/* ==========================================================================
+ * >>shape: what may come and where it goes
+ *
+ * A shape says of a JSON value which types, bounds, words and members it may
+ * have, and where in a C struct it goes. Shapes are const nodes that stay in
+ * flash. One list makes the struct and its shape at compile time; the JSON
+ * Schema that a model sees is written from the shape, so what is sent and what
+ * is checked cannot differ.
+ *
+ *     #define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin)
+ *     TCALL_CHOICE(unit, UNIT)
+ *
+ *     #define WEATHER(ROW, me)                                            \
+ *         ROW(me, required, text(1, 40), city, "The city to look at")     \
+ *         ROW(me, required, choice(unit), unit, "Unit of the answer")     \
+ *         ROW(me, defaults(3), integer(1, 7), days, "Days ahead")         \
+ *         ROW(me, optional, list(limits), limits, "Temperatures to watch")
+ *     TCALL_SHAPE(weather, WEATHER)
+ *
+ * gives enum { unit_celsius, unit_kelvin }, struct weather { ... char city[41];
+ * uint8_t unit; int32_t days; struct limits limits; } and weather_shape. What a
+ * kind names must be made before it is used: TCALL_CHOICE (TCALL_CHOICE_AS for
+ * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
+ * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
+ * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
+ *
+ * Roles: required; optional, zero where absent; defaults(value), which the
+ * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
+ * them in the struct:
+ *
+ *     boolean                  bool
+ *     integer(low, high)       int32_t
+ *     integer64(low, high)     int64_t
+ *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
+ *                              digits are cut off; low and high are written as
+ *                              21.5 is; digits is 1 to 6
+ *     number(low, high)        double; low and high have at most 6 decimals
+ *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
+ *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
+ *     string(min, room)        char[room + 1]: no maximum in the schema, but
+ *                              more than room bytes do not fit
+ *     choice(NAME)             uint8_t, the index of the word
+ *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
+ *     object(NAME)             struct NAME
+ *     json(room)               char[room + 1]: any value as its JSON text
+ *     one_of(TYPES, room)      the same for the types of a set, such as
+ *                              TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER
+ *     or_null(kind)            as kind; null counts as not given
+ *     named("as-sent", kind)   as kind; the member's name in JSON is the text
+ *
+ * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
+ * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
+ * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
+ * came with a value, TCALL_CAME whether it came at all, be it as null.
+ */
+
+/* The JSON types that a value may have, as a set. */
+enum {
+    TCALL_SHAPE_NULL = 1,
+    TCALL_SHAPE_BOOLEAN = 2,
+    TCALL_SHAPE_INTEGER = 4, /* a number without a fraction, also 5.0 */
+    TCALL_SHAPE_NUMBER = 8,
+    TCALL_SHAPE_STRING = 16,
+    TCALL_SHAPE_ARRAY = 32,
+    TCALL_SHAPE_OBJECT = 64,
+    TCALL_SHAPE_ANY = 127
+};
+
+/* What becomes of a value. */
+typedef enum tcall_shape_kind {
+    TCALL_KIND_ANY, /* nothing: it is only read over */
+    TCALL_KIND_BOOLEAN,
+    TCALL_KIND_INTEGER,   /* also fixed */
+    TCALL_KIND_INTEGER64, /* more: its tcall_range */
+    TCALL_KIND_NUMBER,    /* more: its tcall_range, in millionths */
+    TCALL_KIND_TEXT,
+    TCALL_KIND_CHOICE, /* more: its words, "a\0b\0" */
+    TCALL_KIND_LIST,   /* more: the tcall_shape of an item */
+    TCALL_KIND_OBJECT, /* more: its tcall_object */
+    TCALL_KIND_JSON,
+    TCALL_KIND_HOLE /* the decoder asks its caller, who fills in another */
+} tcall_shape_kind;
+
+/* What else is known of a value. */
+enum {
+    TCALL_MEMBER_REQUIRED = 1,
+    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
+    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
+    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+};
+
+/* offset of a value that is checked and kept nowhere. */
+#define TCALL_NOWHERE 0xFFFF
+
+typedef struct tcall_shape {
+    uint8_t types;    /* set of TCALL_SHAPE_... */
+    uint8_t kind;     /* tcall_shape_kind */
+    uint8_t digits;   /* integer: digits after the point that count; list:
+                         offset of the items in its struct */
+    uint8_t flags;    /* set of TCALL_MEMBER_... */
+    uint16_t size;    /* text, json: bytes of the member; list: of an item */
+    uint16_t offset;  /* of the member in its struct */
+    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t high;     /* characters or items */
+    const void *more; /* see tcall_shape_kind */
+} tcall_shape;
+
+/* Texts are lists in one string, "a\0b\0": pointers to each would have to be in
+ * RAM on an AVR. A struct begins with two sets of bits, one bit a member: those
+ * given, and those that came. */
+typedef struct tcall_object {
+    const char *names;
+    const char *descriptions;
+    const tcall_shape *members;
+    const void *initial; /* the struct before anything is read */
+    uint16_t size;       /* of the struct */
+    uint8_t count;       /* of the members */
+    bool open;           /* unknown members are read over, not refused */
+} tcall_object;
+
+/* The bounds of a wide number, in units of its last digit. */
+typedef struct tcall_range {
+    int64_t low, high;
+} tcall_range;
+
+#define TCALL_NO_MINIMUM (-1e30)
+#define TCALL_NO_MAXIMUM 1e30
+
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_    PROGMEM
+#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FETCH_(type, name, from)                           \
+    type name##_copy_;                                           \
+    const type *name =                                           \
+        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
+#define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
+#define TCALL_GIVEN(args, me, member) \
+    (TCALL_BIT_OF_((args)->given_, me##_at_##member) != 0)
+#define TCALL_CAME(args, me, member) \
+    (TCALL_BIT_OF_((args)->came_, me##_at_##member) != 0)
+
+/* clang-format off */
+
+#define TCALL_SHAPE(me, ROWS)      TCALL_SHAPE_MAKE_(me, ROWS, false)
+#define TCALL_OPEN_SHAPE(me, ROWS) TCALL_SHAPE_MAKE_(me, ROWS, true)
+#define TCALL_SHAPE_MAKE_(me, ROWS, is_open)                                  \
+    enum { ROWS(TCALL_ROW_INDEX_, me) me##_member_count };                    \
+    struct me {                                                               \
+        uint8_t given_[(me##_member_count + 7) / 8];                          \
+        uint8_t came_[(me##_member_count + 7) / 8];                           \
+        ROWS(TCALL_ROW_MEMBER_, me)                                           \
+    };                                                                        \
+    TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
+    ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
+    static const char me##_descriptions_[] TCALL_FLASH_ =                     \
+        ROWS(TCALL_ROW_TEXT_, me);                                            \
+    static const struct me me##_initial_ TCALL_FLASH_ = {                     \
+        TCALL_NONE_GIVEN_ ROWS(TCALL_ROW_INITIAL_, me)};                      \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; ROWS(TCALL_ROW_RANGE_, me)                                \
+    } me##_ranges_ TCALL_FLASH_ = {0 ROWS(TCALL_ROW_BOUNDS_, me)};            \
+    static const tcall_shape me##_members_[] TCALL_FLASH_ = {                 \
+        ROWS(TCALL_ROW_NODE_, me)};                                           \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
+        sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
+
+#define TCALL_CHOICE(me, WORDS)                                               \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
+#define TCALL_CHOICE_AS(me, WORDS)                                            \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_AS_INDEX_, TCALL_WORD_AS_TEXT_)
+#define TCALL_CHOICE_MAKE_(me, WORDS, INDEX, TEXT)                            \
+    enum { WORDS(INDEX, me) me##_word_count };                                \
+    TCALL_HOLDS_(me##_has_more_than_254_words, me##_word_count <= 254)        \
+    static const char me##_words_[] TCALL_FLASH_ = WORDS(TEXT, me);
+#define TCALL_WORD_INDEX_(me, word)          me##_##word,
+#define TCALL_WORD_TEXT_(me, word)           #word "\0"
+#define TCALL_WORD_AS_INDEX_(me, word, text) me##_##word,
+#define TCALL_WORD_AS_TEXT_(me, word, text)  text "\0"
+
+#define TCALL_LIST(me, kind, min, max)       TCALL_LIST_(me, kind, min, max, 0)
+#define TCALL_OPEN_LIST(me, kind, min, room)                                  \
+    TCALL_LIST_(me, kind, min, room, TCALL_MEMBER_UNSAID)
+#define TCALL_LIST_(me, kind, min, max, flags)                                \
+    struct me {                                                               \
+        uint16_t count;                                                       \
+        TCALL_USE_(TCALL_MEMBER_OF_, kind, items[max])                        \
+    };                                                                        \
+    enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
+    TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
+        TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
+
+/* What does not hold is a bit-field of negative width, whose name says what.
+ * Standard C has no constant comparison of floating point; compilers do. */
+#ifdef __GNUC__
+#define TCALL_EXTENSION_ __extension__
+#else
+#define TCALL_EXTENSION_
+#endif
+#define TCALL_WIDTH_(holds)            (holds) ? 1 : -1
+#define TCALL_HOLDS_(name, holds)                                             \
+    TCALL_EXTENSION_ struct name { int name : TCALL_WIDTH_(holds); };
+
+/* What is made of one row of an object. */
+#define TCALL_ROW_INDEX_(me, role, kind, name, text) me##_at_##name,
+#define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
+#define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
+    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+        int me##_##name##_has_an_unknown_kind                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
+        int me##_##name##_has_an_unknown_role                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_a_default_out_of_bounds                         \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
+    };
+#define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
+#define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
+#define TCALL_ROW_INITIAL_(me, role, kind, name, text)                        \
+    TCALL_USE_(TCALL_INITIAL_OF_, kind, role, name)
+#define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_RANGE_OF_, kind, name)
+#define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+#define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
+               offsetof(struct me, name), &me##_ranges_.name),
+
+/* A kind is a row of columns, TCALL_K_..., and so is a role, TCALL_R_...:
+ * TCALL_USE_(macro, kind, ...) is macro(columns of the kind, ...). What is no
+ * row is replaced by one, so that a misspelt kind costs one error, which names
+ * the member. */
+#define TCALL_USE_(macro, kind, ...)                                          \
+    TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
+                __VA_ARGS__)
+#define TCALL_CALL_(macro, row, ...)                                          \
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
+#define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
+#define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
+#define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
+#define TCALL_ROW_IF_0(row, other)          other
+#define TCALL_ROW_IF_1(row, other)          row
+#define TCALL_IS_ROW_(row)                  TCALL_SECOND_(TCALL_PROBE_ row, 0, 0)
+#define TCALL_PROBE_(...)                   0, 1
+#define TCALL_SECOND_(...)                  TCALL_SECOND_OF_(__VA_ARGS__, 0)
+#define TCALL_SECOND_OF_(a, b, ...)         b
+
+/* A role: its bits, whether there is a default, the default. */
+#define TCALL_R_required        (TCALL_MEMBER_REQUIRED, 0, 0)
+#define TCALL_R_optional        (0, 0, 0)
+#define TCALL_R_defaults(value) (TCALL_MEMBER_DEFAULT, 1, value)
+#define TCALL_ROLE_(macro, role, ...)                                         \
+    TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
+                     __VA_ARGS__)
+#define TCALL_ROLE_CALL_(macro, row, ...)                                     \
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
+#define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
+#define TCALL_BITS_OF_(bits, has, value, none) bits
+
+/* The columns of a kind: type and length of the member; how a default is
+ * stored and held against which bounds; the types; the node's kind, digits,
+ * flags, size, low, high, more; whether it has a tcall_range, and which; whether
+ * it has a name of its own in JSON, and which. */
+#define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
+
+#define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
+#define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
+#define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
+
+#define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
+#define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
+#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_0(name)
+#define TCALL_RANGE_1(name)                     tcall_range name;
+
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
+#define TCALL_BOUNDS_0(low, high)
+#define TCALL_BOUNDS_1(low, high)          , {low, high}
+
+#define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
+                       where)                                                 \
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
+#define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+                         digits, flags, size, low, high, more)                \
+    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
+     TCALL_ROW_IF_##ranged(where, more)}
+
+#define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+    TCALL_FITTING_##has(value, fits, from, to)
+#define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
+
+#define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
+                          name)                                               \
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+    TCALL_INITIAL_##has(value, name, store)
+#ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
+#define TCALL_NONE_GIVEN_ {}, {},
+#define TCALL_INITIAL_0(value, name, store) {},
+#define TCALL_INITIAL_1(value, name, store) store(value),
+#else
+#define TCALL_NONE_GIVEN_ .given_ = {0},
+#define TCALL_INITIAL_0(value, name, store)
+#define TCALL_INITIAL_1(value, name, store) .name = store(value),
+#endif
+
+/* How a default is held against its bounds, and how it gets into the struct. */
+#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_SIZED_(value, min, max)                                         \
+    ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
+#define TCALL_AS_IT_IS_(value)          value
+#define TCALL_AS_ZERO_(value)           0
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
+/* Millionths; beyond 9e12 is no bound at all. */
+#define TCALL_MILLIONTHS_(value)                                              \
+    ((value) < -9e12  ? INT64_MIN                                             \
+     : (value) > 9e12 ? INT64_MAX                                             \
+                      : (int64_t)TCALL_SCALED_(value, 1000000.))
+
+#define TCALL_UNKNOWN_                                                        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_boolean                                                       \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_integer(low, high)                                            \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_fixed(digits, low, high)                                      \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+     TCALL_SHAPE_NUMBER,                                                      \
+     (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_integer64(low, high)                                          \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
+     (1, low, high), (0, 0))
+#define TCALL_K_number(low, high)                                             \
+    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+#define TCALL_K_text(min, max)                                                \
+    TCALL_TEXT_(min, max, max, 0)
+#define TCALL_K_characters(min, max)                                          \
+    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_string(min, room)                                             \
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+#define TCALL_TEXT_(min, max, room, flags)                                    \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+#define TCALL_K_choice(me)                                                    \
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_list(me)                                                      \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+     (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
+      sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
+     (0, 0, 0), (0, 0))
+#define TCALL_K_object(me)                                                    \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+#define TCALL_K_json(room)                                                    \
+    TCALL_K_one_of(TCALL_SHAPE_ANY, room)
+#define TCALL_K_one_of(set, room)                                             \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+     (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
+     (0, 0, 0), (0, 0))
+
+/* Kinds around a kind; around none they are none. */
+#define TCALL_K_or_null(kind)                                                 \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_OR_NULL_OF_, 0)
+#define TCALL_K_named(name, kind)                                             \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_NAMED_OF_, name)
+#define TCALL_AROUND_(row, macro, value)                                      \
+    TCALL_AROUND_IF_(TCALL_IS_ROW_(row), row, macro, value)
+#define TCALL_AROUND_IF_(is, row, macro, value)                               \
+    TCALL_AROUND_KNOWN_(is, row, macro, value)
+#define TCALL_AROUND_KNOWN_(is, row, macro, value)                            \
+    TCALL_AROUND_##is(row, macro, value)
+#define TCALL_AROUND_0(row, macro, value) row
+#define TCALL_AROUND_1(row, macro, value)                                     \
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
+#define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
+#define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
+    (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
+#define TCALL_NAMED_OF_(member, initial, types, node, range, label, name)     \
+    (member, initial, types, node, range, (1, name))
+
+/* clang-format on */
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
+ * Schema where there is one. */
+#define TCALL_MISFITS(X)                                                     \
+    X(TYPE, "type")                                                          \
+    X(MINIMUM, "minimum")                                                    \
+    X(MAXIMUM, "maximum")                                                    \
+    X(ENUM, "enum")                                                          \
+    X(MIN_LENGTH, "minLength")                                               \
+    X(MAX_LENGTH, "maxLength")                                               \
+    X(MIN_ITEMS, "minItems")                                                 \
+    X(MAX_ITEMS, "maxItems")                                                 \
+    X(REQUIRED, "required")                                                  \
+    X(UNKNOWN, "additionalProperties")                                       \
+    X(DUPLICATE, "duplicate") /* a known name came twice */                  \
+    X(NUL, "nul")             /* U+0000 in a text */                         \
+    X(ROOM, "room")           /* more than the struct has room for */        \
+    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+} tcall_misfit;
+
+/* Where a value that is open has its members or items. */
+typedef struct tcall_level_ {
+    const void *what; /* the tcall_object, or the tcall_shape of a list */
+    char *base;       /* its struct */
+    uint16_t index;   /* member or item that is read */
+} tcall_level_;
+
+typedef struct tcall_decoder tcall_decoder;
+
+struct tcall_decoder {
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more */
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+
+    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
+     * their order, for whoever wants the text too. Returns TCALL_OK, or an
+     * error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
+     * far are the hole's own, to what is to be read there. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    /* private */
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
+ * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
+ * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
+ * TCALL_E_TRAILING, or that of the sink. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes: what drove the line lost a byte. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -329,10 +913,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -837,6 +1421,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
@@ -863,6 +1452,37 @@ TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
  * between. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that were given, and those
+ * that have a default. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -1611,11 +2231,6 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
-
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
@@ -1729,11 +2344,6 @@ struct tcall_call {
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
@@ -1804,18 +2414,6 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-
-/* ==========================================================================
  * >>stages: hooks around the run of a tool
  */
 
@@ -1867,6 +2465,20 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, raw arguments, fixes, coercions, validator
+ * and its mode, times, validated, repaired, no_schema_mode, errors. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
 
 /* ==========================================================================
  * >>hash: fingerprints that nobody can forge without the key
@@ -2190,7 +2802,8 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. */
+/* What of the model's reasoning is kept and goes back with the history. In
+ * OpenAI's format only one of the >>servers, or a copy of it, has any. */
 enum {
     TCALL_REASONING_NONE,
     TCALL_REASONING_TEXT,    /* words and signatures */
@@ -2202,7 +2815,8 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such */
+                                        are mapped to such (by a copy of one of
+                                        the >>servers) */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -2667,17 +3281,32 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* ---- errors ---- */
 
+/* A row with its sentence, and one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   {code, sentence},
+#define TCALL_UNSAID_(name, code, sentence) {code, code},
 #ifdef TOOLCALL_NO_SENTENCES
-#define TCALL_X_(name, code, sentence) {code, code},
+#define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
-#define TCALL_X_(name, code, sentence) {code, sentence},
+#define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_HOOKS
+#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
+#endif
+#ifdef TOOLCALL_NO_AGENT
+#define TCALL_AGENT_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
+#endif
+
 /* Row -error: the first is success, the last any number that is no error. */
 static const struct {
     const char *code, *sentence;
-} tcall_errors_[] = {{"ok", "ok"},
-                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
-#undef TCALL_X_
+} tcall_errors_[] = {
+    {"ok", "ok"},
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -2989,11 +3618,13 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
+
 
 /* ==========================================================================
  * >>scan
@@ -3380,7 +4011,8 @@ static bool tcall_is_plain_(char c)
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
@@ -3749,9 +4381,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
@@ -4415,7 +5049,7 @@ double tcall_json_double(tcall_json v, double fallback)
  * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-static const char *const tcall_fix_names_[] = {
+static const char tcall_fix_names_[][19] = {
 #define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_
@@ -5389,6 +6023,13 @@ int tcall_writer_flush(tcall_writer *writer)
     return writer->error;
 }
 
+/* Only the agent takes up texts again. */
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_RESUME_(writer) ((writer)->resume)
+#else
+#define TCALL_RESUME_(writer) ((tcall_resume_ *)NULL)
+#endif
+
 /* A text that is written again, because the sink refused the rest of it, need
  * not be written as a whole: its strings and tools are parts, and those before
  * the one that was refused are left out. All else is written again: it is
@@ -5398,7 +6039,7 @@ int tcall_writer_flush(tcall_writer *writer)
  * to follow. A part within another one does not count. */
 TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = writer->resume;
+    tcall_resume_ *resume = TCALL_RESUME_(writer);
     if (resume && !writer->in_part) {
         writer->parts++;
         if (writer->parts < resume->part || writer->error)
@@ -5439,7 +6080,8 @@ static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
-    size_t stored = writer->resume ? writer->resume->stored : 0;
+    const tcall_resume_ *resume = TCALL_RESUME_(writer);
+    size_t stored = resume ? resume->stored : 0;
     size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
     if (skip >= len)
@@ -5557,6 +6199,22 @@ TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
     return tcall_write_bytes(writer, &c, 1);
 }
 
+int tcall_write_flash(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != 0) {
+        if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
+    return writer->error;
+#else
+    return tcall_write_text(writer, text);
+#endif
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -5637,34 +6295,44 @@ TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
 
 /* ---- numbers ---- */
 
-/* Takes the last decimal digit off a number. Sixteen bits are divided at a
- * time, since a division of 64 bits is a large function on small machines. */
-static char tcall_write_digit_(uint64_t *number)
+/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
+ * large function on small machines. */
+typedef struct tcall_natural_ {
+    uint16_t part[4];
+} tcall_natural_;
+
+/* Takes the last decimal digit off a number. Returns whether more are left. */
+static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
 {
-    uint64_t quotient = 0;
     uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
-        quotient = quotient << 16 | rest / 10;
+    bool more = false;
+    int i;
+    for (i = 3; i >= 0; i--) {
+        rest = rest << 16 | number->part[i];
+        number->part[i] = (uint16_t)(rest / 10);
         rest %= 10;
+        more = more || number->part[i];
     }
-    *number = quotient;
-    return (char)('0' + rest);
+    *digit = (char)('0' + rest);
+    return more;
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
+    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
+                            (uint16_t)(number >> 32),
+                            (uint16_t)(number >> 48)}};
     char out[48], *first = out + sizeof out;
     int digits = 0;
+    bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        *--first = tcall_write_digit_(&number);
+        more = tcall_write_digit_(&left, --first);
         digits++;
-    } while ((number || digits <= decimals) && first > out + 2);
+    } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
@@ -5988,6 +6656,796 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
             return writer->error;
     }
 }
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- texts in flash ---- */
+
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
+        text++;
+        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            len = 0;
+        }
+    }
+#else
+    tcall_write_content_(writer, tcall_str_of(text));
+#endif
+}
+
+/* Returns the next text of a list in flash. */
+static const char *tcall_list_next_(const char *list)
+{
+    while (TCALL_BYTE_(list))
+        list++;
+    return list + 1;
+}
+
+/* Returns a text of a list in flash by its index. */
+static const char *tcall_list_at_(const char *list, unsigned index)
+{
+    while (index--)
+        list = tcall_list_next_(list);
+    return list;
+}
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_put_content_(writer, text);
+    tcall_write_char_(writer, '"');
+}
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+{
+    char text[24];
+    tcall_writer digits;
+    tcall_writer_init(&digits, text, sizeof text);
+    tcall_write_fixed(&digits, value, decimals);
+    while (decimals && text[digits.fill - 1] == '0') {
+        digits.fill--;
+        decimals--;
+    }
+    if (text[digits.fill - 1] == '.')
+        digits.fill--;
+    tcall_write_bytes(writer, text, digits.fill);
+}
+
+/* ---- nodes ---- */
+
+/* The bounds of a value that its schema says. */
+typedef struct tcall_said_ {
+    int64_t low, high;
+    bool has_low, has_high;
+    uint8_t group; /* TCALL_SAID_... */
+} tcall_said_;
+
+/* What bounds are of: their keywords, and their nouns. */
+enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+
+static tcall_said_ tcall_said_of_(const tcall_shape *node)
+{
+    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
+                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        said.low = range->low;
+        said.high = range->high;
+        said.has_low = range->low > INT64_MIN;
+        said.has_high = range->high < INT64_MAX;
+    }
+#endif
+    if (node->kind < TCALL_KIND_TEXT)
+        return said;
+    said.group =
+        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
+    said.has_low = node->low > 0;
+    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
+    return said;
+}
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* Returns whether the kind has bounds that are said. */
+static bool tcall_kind_has_bounds_(const tcall_shape *node)
+{
+    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
+           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+}
+
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(const tcall_shape *node)
+{
+    unsigned types = node->types;
+    if (types & TCALL_SHAPE_NUMBER)
+        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
+    return types;
+}
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    bool brief;  /* without bounds and defaults */
+    bool closed; /* every object is */
+    bool all;    /* every member is required; an optional one may be null */
+    bool vague;  /* result: some value has no type */
+    uint16_t optional, unions; /* result: so many there are */
+} tcall_shape_view_;
+
+static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null);
+
+static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
+    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+}
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    unsigned index;
+    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
+    if ((types & all) == all)
+        return;
+    if (several) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+    }
+    for (index = 0; index < 7; index++) {
+        if (!(types >> index & 1))
+            continue;
+        if (several)
+            tcall_write_open(view->out, '{');
+        tcall_view_type_(view, index);
+        if (several)
+            tcall_write_close(view->out, '}');
+    }
+    if (several)
+        tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
+    tcall_write_open(view->out, '[');
+    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
+        tcall_put_string_(view->out, words);
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+    tcall_said_ said = tcall_said_of_(node);
+    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
+    if (view->brief)
+        return;
+    if (said.has_low) {
+        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        tcall_put_number_(view->out, said.low, decimals);
+    }
+    if (said.has_high) {
+        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        tcall_put_number_(view->out, said.high, decimals);
+    }
+}
+
+static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+{
+    TCALL_FETCH_(tcall_shape, node, item);
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
+    tcall_write_close(view->out, '}');
+}
+
+/* Writes what the schema of a value says that is not null. */
+static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    unsigned types = tcall_types_of_(node);
+    if (!tcall_kind_is_one_type_(node)) {
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
+        return;
+    }
+    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
+                                      : types & TCALL_SHAPE_INTEGER ? 2
+                                      : types & TCALL_SHAPE_NUMBER  ? 3
+                                      : types & TCALL_SHAPE_STRING  ? 4
+                                      : types & TCALL_SHAPE_ARRAY   ? 5
+                                                                    : 6));
+    if (tcall_kind_has_bounds_(node))
+        tcall_view_bounds_(view, node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_view_items_(view, node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_view_object_(view, node->more);
+}
+
+/* Writes the members of a value's schema. */
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    if (!null || !tcall_kind_is_one_type_(node)) {
+        tcall_view_plain_(view, node, null);
+        return;
+    }
+    view->unions++;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+    tcall_write_open(view->out, '[');
+    tcall_write_open(view->out, '{');
+    tcall_view_plain_(view, node, false);
+    tcall_write_close(view->out, '}');
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 0);
+    tcall_write_close(view->out, '}');
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash);
+
+/* Writes one property: its schema, what it is for, and its default. */
+static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *description, const char *initial)
+{
+    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    view->optional = (uint16_t)(view->optional + optional);
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node,
+                      (node->types & TCALL_SHAPE_NULL) != 0 ||
+                          (view->all && optional));
+    if (TCALL_BYTE_(description)) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
+        tcall_put_string_(view->out, description);
+    }
+    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
+        tcall_put_value_(view->out, node, initial + node->offset, true);
+    }
+    tcall_write_close(view->out, '}');
+}
+
+static void tcall_view_required_(tcall_shape_view_ *view,
+                                 const tcall_object *object)
+{
+    const char *name = object->names;
+    bool first = true;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+            continue;
+        if (first) {
+            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
+            tcall_write_open(view->out, '[');
+        }
+        first = false;
+        tcall_put_string_(view->out, name);
+    }
+    if (!first)
+        tcall_write_close(view->out, ']');
+}
+
+/* Writes what the schema of an object says beside its type. */
+static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const char *name = object->names, *description = object->descriptions;
+    unsigned i;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
+    tcall_write_open(view->out, '{');
+    for (i = 0; i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        tcall_put_key_(view->out, name);
+        tcall_view_member_(view, node, description,
+                           (const char *)object->initial);
+        name = tcall_list_next_(name);
+        description = tcall_list_next_(description);
+    }
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (object->open && !view->closed)
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 6);
+    tcall_view_object_(view, shape);
+    tcall_write_close(view->out, '}');
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = writer;
+    tcall_view_shape_(&view, shape);
+    return writer->error;
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Loads a value of a struct, which lies in flash where it is a default. */
+static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+{
+    if (flash)
+        TCALL_COPY_(to, from, size);
+    else
+        memcpy(to, from, size);
+}
+
+/* Writes a number of a struct. */
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
+{
+    int32_t value;
+    tcall_write_comma_(writer);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64) {
+        int64_t wide;
+        tcall_load_(&wide, at, sizeof wide, flash);
+        tcall_put_number_(writer, wide, 0);
+        return;
+    }
+    if (node->kind == TCALL_KIND_NUMBER) {
+        double number;
+        tcall_load_(&number, at, sizeof number, flash);
+        tcall_write_double(writer, number);
+        return;
+    }
+#endif
+    tcall_load_(&value, at, sizeof value, flash);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at, false);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash)
+{
+    uint8_t byte = 0;
+    switch (node->kind) {
+    case TCALL_KIND_BOOLEAN:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_write_comma_(writer);
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_TEXT:
+        if (flash)
+            tcall_put_string_(writer, at);
+        else
+            tcall_write_string(writer, at);
+        return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_list_at_((const char *)node->more, byte));
+        return;
+    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
+    case TCALL_KIND_OBJECT:
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+        return;
+    case TCALL_KIND_JSON:
+        tcall_write_verbatim(writer, tcall_str_of(at));
+        return;
+    default: tcall_write_null(writer); return;
+    }
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *base = (const char *)args, *name = object->names;
+    const uint8_t *given = (const uint8_t *)args;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (node->offset == TCALL_NOWHERE ||
+            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            continue;
+        tcall_put_key_(writer, name);
+        tcall_put_value_(writer, node, base + node->offset, false);
+    }
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- where a misfit is ---- */
+
+/* Returns the keyword of a misfit, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_list_at_(keywords, misfit->code - 1u);
+}
+
+/* Where a misfit is: the value, and the object or list around it. */
+typedef struct tcall_misplaced_ {
+    const tcall_misfit *misfit;
+    tcall_shape node;    /* of the value */
+    const char *name;    /* of the member, in flash; NULL: an item */
+    tcall_object object; /* around the value, or the value */
+} tcall_misplaced_;
+
+/* Begins at the object that all lies in. */
+static void tcall_place_init_(tcall_misplaced_ *place,
+                              const tcall_misfit *misfit,
+                              const tcall_object *shape)
+{
+    memset(place, 0, sizeof *place);
+    place->misfit = misfit;
+    place->node.kind = TCALL_KIND_OBJECT;
+    place->node.types = TCALL_SHAPE_OBJECT;
+    TCALL_COPY_(&place->object, shape, sizeof place->object);
+}
+
+/* Goes one step down the trail. Returns false where no shape is below. */
+static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+{
+    const void *below = place->node.more;
+    bool object = place->node.kind == TCALL_KIND_OBJECT;
+    if (object) {
+        if (step >= place->object.count)
+            return false;
+        below = place->object.members + step;
+        place->name = tcall_list_at_(place->object.names, step);
+    } else if (place->node.kind == TCALL_KIND_LIST) {
+        place->name = NULL;
+    } else {
+        return false;
+    }
+    TCALL_COPY_(&place->node, below, sizeof place->node);
+    return true;
+}
+
+/* Enters the object that the value is. */
+static void tcall_place_enter_(tcall_misplaced_ *place)
+{
+    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
+        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+}
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
+ * the writer is NULL. What is absent or unknown has no place of its own: that
+ * is the object. */
+TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
+                                          tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        bool absent =
+            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
+        if (!tcall_place_step_(place, misfit->trail[i]))
+            return;
+        if (!absent && writer) {
+            tcall_write_char_(writer, '/');
+            if (place->name)
+                tcall_put_step_(writer, place->name);
+            else
+                tcall_put_number_(writer, misfit->trail[i], 0);
+        }
+        tcall_place_enter_(place);
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* ---- what to send ---- */
+
+/* Writes a number of things: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
+                              int64_t count)
+{
+    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
+    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
+                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                            : 0;
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    if (count != 1)
+        tcall_write_char_(writer, 's');
+}
+
+/* Writes a bound as it is counted. */
+static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
+                              const char *words, int64_t bound)
+{
+    tcall_write_flash(writer, words);
+    if (node->kind < TCALL_KIND_TEXT)
+        tcall_put_number_(writer, bound, node->digits);
+    else
+        tcall_tell_count_(writer, node, bound);
+}
+
+/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
+static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    bool counts = said.group != TCALL_SAID_VALUE_;
+    if (said.has_low && said.has_high && said.low != said.high) {
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
+        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
+    } else if (said.has_low && said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
+    } else if (said.has_low) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
+                          said.low);
+    } else if (said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
+                          said.high);
+    }
+}
+
+/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *list)
+{
+    while (TCALL_BYTE_(list)) {
+        const char *next = tcall_list_next_(list);
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, list);
+        tcall_write_char_(writer, '"');
+        if (TCALL_BYTE_(next))
+            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+        list = next;
+    }
+}
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
+        "an object\0";
+    unsigned index = 7;
+    while (index--) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_list_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "; send an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+{
+    unsigned types = tcall_types_of_(node);
+    bool one = tcall_kind_is_one_type_(node);
+    TCALL_SAY(writer, "; send ");
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(writer, (const char *)node->more);
+    else
+        tcall_tell_types_(writer,
+                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    if (tcall_kind_has_bounds_(node))
+        tcall_tell_bounds_(writer, node);
+    if (one && types & TCALL_SHAPE_NULL)
+        TCALL_SAY(writer, " or null");
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes "this", or the number that was sent where it is known. */
+static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+{
+    if (place->misfit->exact)
+        tcall_put_number_(writer, place->misfit->got, place->node.digits);
+    else
+        TCALL_SAY(writer, "this number");
+}
+
+/* Writes that a bound was passed, and which. */
+static void tcall_tell_passed_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    tcall_said_ said = tcall_said_of_(&place->node);
+    uint8_t code = place->misfit->code;
+    bool over = code == TCALL_MISFIT_MAXIMUM ||
+                code == TCALL_MISFIT_MAX_LENGTH ||
+                code == TCALL_MISFIT_MAX_ITEMS;
+    if (said.group == TCALL_SAID_VALUE_)
+        tcall_tell_got_(writer, place);
+    else
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
+    tcall_tell_bound_(writer, &place->node,
+                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      over ? said.high : said.low);
+    tcall_tell_wanted_(writer, &place->node);
+}
+
+/* Writes that the struct has not room for so much, and for how much it has. */
+static void tcall_tell_room_(tcall_writer *writer,
+                             const tcall_misplaced_ *place)
+{
+    const tcall_shape *node = &place->node;
+    TCALL_SAY(writer, "this is more than there is room for");
+    if (node->kind < TCALL_KIND_TEXT) {
+        tcall_tell_wanted_(writer, node);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
+                          node->high);
+    } else {
+        TCALL_SAY(writer, "; send at most ");
+        tcall_put_number_(writer, node->size - 1, 0);
+        TCALL_SAY(writer, " bytes");
+    }
+}
+
+/* Writes that a member is missing. */
+static void tcall_tell_absent_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_unknown_(tcall_writer *writer,
+                                const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "a property is not known here; ");
+    if (place->object.count) {
+        TCALL_SAY(writer, "use ");
+        tcall_tell_list_(writer, place->object.names);
+        TCALL_SAY(writer, " or ");
+    }
+    TCALL_SAY(writer, "leave it out");
+}
+
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    const char *wrong = NULL;
+    switch (place->misfit->code) {
+    case TCALL_MISFIT_TYPE:
+        wrong = TCALL_FLASH_TEXT_("this is of another type");
+        break;
+    case TCALL_MISFIT_ENUM:
+        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
+        break;
+    case TCALL_MISFIT_DUPLICATE:
+        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
+        break;
+    case TCALL_MISFIT_NUL:
+        wrong = TCALL_FLASH_TEXT_(
+            "the string has the character U+0000; leave it out");
+        break;
+    case TCALL_MISFIT_LEVELS:
+        wrong =
+            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
+        break;
+    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
+    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
+    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
+    default: tcall_tell_passed_(writer, place); return;
+    }
+    tcall_write_flash(writer, wrong);
+    if (place->misfit->code <= TCALL_MISFIT_ENUM)
+        tcall_tell_wanted_(writer, &place->node);
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_misplaced_(writer, &place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+#ifdef TOOLCALL_NO_SENTENCES
+    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
+#else
+    tcall_tell_misfit_(writer, &place);
+#endif
+    return writer->error;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern
@@ -9496,9 +10954,10 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
+    uint16_t *at;
     if (!tc->names || found || !name.len)
         return;
+    at = tc->names + place;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -12612,79 +14071,6 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
     tcall_write_str(out, text);
 }
 
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
-    tcall_write_pair_(out, "tool", call->name);
-    tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
-}
-
 /* ==========================================================================
  * >>context
  */
@@ -12983,50 +14369,11 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 }
 
 /* ==========================================================================
- * >>result
+ * >>result: what the model reads of a call
+ *
+ * A success is what the tool wrote. A failure is {"success":false,"error":...}:
+ * what was wrong, where, and what to send instead.
  */
-
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
 
 /* ---- the call in passing: name(key=value, ...) ---- */
 
@@ -13956,6 +15303,127 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_release(tc, call);
     tc->block.high = high;
     return r;
+}
+
+/* ==========================================================================
+ * >>records
+ */
+
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
+{
+    tcall_str output = result->output;
+    tcall_write_open(out, '{');
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
+    } else {
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(out, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(out, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
+}
+
+/* ---- where the arguments came from ---- */
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *out)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
+                      call->repaired ? call->original : call->arguments);
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
+    if (call->repaired)
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (tool && !tool->parameters)
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
+                      tcall_str_of(tcall_error_code(call->error)));
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
 }
 
 /* ==========================================================================
@@ -15040,45 +16508,35 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message. A space
- * may be an underscore there, capitals do not matter. The first row that
- * occurs counts. */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
 static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
-    {"context l", TCALL_E_CONTEXT}, /* length, limit */
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt too long", TCALL_E_CONTEXT},
-    {"input is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"prompt length", TCALL_E_CONTEXT},
-    {"input length", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"too many tokens", TCALL_E_CONTEXT},
-    {"token limit", TCALL_E_CONTEXT},
-    {"max_new_tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"authenticat", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"invalid_prompt", TCALL_E_REFUSED},
-    {"data_inspection", TCALL_E_REFUSED},
-    {"usage guidelines", TCALL_E_REFUSED},
-    {"moderation", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
 /* Statuses that leave no doubt. */
@@ -15094,16 +16552,28 @@ static char tcall_to_lower_(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++) {
-        size_t i = 0;
-        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
-                            (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i])
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
             return true;
-    }
     return false;
 }
 
@@ -15519,32 +16989,19 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 
 /* ---- members of objects ---- */
 
-/* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
-                                      char bracket)
-{
-    if (key)
-        tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
-}
-
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
-{
-    for (; *brackets; brackets++)
-        tcall_write_close(out, *brackets);
-}
-
 TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       tcall_str value)
+                                       const char *value)
 {
     tcall_write_key(out, key);
-    tcall_write_str(out, value);
+    tcall_write_string(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
-                                     const char *word)
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
 {
-    tcall_write_member_(out, key, tcall_str_of(word));
+    if (value && *value)
+        tcall_write_member_(out, key, value);
 }
 
 TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
@@ -15564,13 +17021,6 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     tcall_write_int(out, value);
 }
 
-TCALL_SHARED_ bool tcall_has_text_(const char *text)
-{
-    return text && *text;
-}
-
-/* ---- the conversation ---- */
-
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
 TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
@@ -15582,25 +17032,103 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     return len == 0;
 }
 
-/* A call whose arguments are no object was not run; it goes back without. */
-TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+/* ---- items ---- */
+
+/* How a format writes an item: JSON with ' for quotes and with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same as a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *
+ * What stands between < and > is left out where the hole in it is empty. */
+typedef struct tcall_forms_ {
+    const char *user, *text, *call, *result;
+    const char *failure;   /* a result that is an error */
+    const char *reasoning; /* NULL: items that are never written */
+    const char *data;      /* a reasoning that is no words */
+} tcall_forms_;
+
+static const char *tcall_form_of_(const tcall_forms_ *forms,
+                                  const tcall_item *item)
 {
-    return call->is_object ? call->text : tcall_slice_("{}", 2);
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_TEXT: return forms->text;
+    case TCALL_ITEM_CALL: return forms->call;
+    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
+    default: return item->raw ? forms->data : forms->reasoning;
+    }
 }
 
-/* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
-                                            const tcall_item *result)
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes the text of a result, for formats that have no flag for an error. An
+ * object says itself that something failed. */
+static void tcall_write_result_text_(tcall_writer *out,
+                                     const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(out, key);
     tcall_write_quote(out);
-    /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
         tcall_write_text(out, "Error: ");
     tcall_write_bytes(out, text.ptr, text.len);
     tcall_write_unquote(out);
 }
+
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r')
+        tcall_write_result_text_(out, item);
+    else if (hole == 'a' || hole == 'j')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else
+        tcall_write_str(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    tcall_write_comma_(out);
+    for (; *form; form++)
+        if (*form == '%')
+            tcall_write_hole_(out, *++form, item);
+        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
+            form = strchr(form, '>');
+        else if (*form != '<' && *form != '>')
+            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+}
+
+/* Writes a form that names something. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
 
 /* Which of the results with this id, counted from 1, belongs to the call that
  * ends at this place; 0 or less: none. Where further calls of the answer have
@@ -15657,7 +17185,6 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
-    char id[9];      /* an id that had to be mapped */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -15668,30 +17195,6 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     history.to = to;
     history.chat = chat;
     return history;
-}
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
 }
 
 /* Is the item of the model given in this pass? Reasoning is a secret between
@@ -15743,24 +17246,37 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(history->id, item->id);
     return true;
 }
 
-/* Begins a message of this role with a list, unless the last one is of the
- * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
-                                     const char *role, const char *list)
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms,
+                                      const char *const roles[2])
 {
-    if (*open && strcmp(*open, role) == 0)
-        return;
-    if (*open)
-        tcall_write_ends_(out, "]}");
-    *open = role;
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_begin_(out, list, '[');
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        if (role != roles[user]) {
+            if (role)
+                tcall_write_text(out, "]}");
+            role = roles[user];
+            tcall_write_form_(out, role, NULL);
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (role)
+        tcall_write_text(out, "]}");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -15774,12 +17290,11 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                                     tcall_message_ to)
+static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
+                              tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "role", "assistant");
+        tcall_write_form_(out, "{'role':'assistant'", NULL);
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
@@ -15789,54 +17304,80 @@ TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_write_unquote(out);
-        tcall_write_begin_(out, "tool_calls", '[');
+        tcall_write_form_(out, "'tool_calls':[", NULL);
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
-                                      tcall_message_ *message)
+static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
     case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
     }
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
-                                        tcall_str content)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_member_(out, "content", content);
-    tcall_write_close(out, '}');
-}
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes a reasoning as members of the message that it led to. */
+    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Gives an item the id that the server takes, which may lie in id. */
+    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
+} tcall_server_;
 
-/* Writes what all such formats write alike of an item; results and calls are
- * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
-                                       tcall_message_ *message,
-                                       const tcall_item *item)
+/* Writes one item. Reasoning stands before text and calls of its message: a
+ * further one between calls cannot be said here. */
+static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
+                                const tcall_item *item,
+                                const tcall_forms_ *forms,
+                                const tcall_server_ *server)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER:
-        tcall_message_end_(out, message);
-        tcall_write_message_(out, "user", item->text);
-        break;
     case TCALL_ITEM_TEXT:
         tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
-        break;
+        return;
+    case TCALL_ITEM_REASONING:
+        if (*message > TCALL_MESSAGE_OPEN_ || !server)
+            return;
+        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
+        server->reasoning(out, item);
+        return;
     case TCALL_ITEM_CALL:
         tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
-    default: break;
+    default: tcall_message_end_(out, message);
     }
+    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+}
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const tcall_forms_ *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    char id[9];
+    tcall_write_form_(out, "'messages':[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{'role':'system','content':%n}",
+                           request->system);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (server)
+            server->map_id(provider, &item, id);
+        tcall_message_item_(out, &message, &item, forms, server);
+    }
+    tcall_message_end_(out, &message);
+    tcall_write_text(out, "]");
 }
 
 /* ---- tools ---- */
@@ -15848,7 +17389,6 @@ typedef struct tcall_sent_tools_ {
     const tcall_tool *tool; /* NULL: no more */
     size_t next;            /* among the picks, or all */
     tcall_strict_budget_ budget;
-    bool say_strict; /* where a tool is not strict, that has to be said */
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
@@ -15865,7 +17405,7 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
             strcmp(tool->name, request->choice_name) == 0);
 }
 
-TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
@@ -15880,8 +17420,8 @@ TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
     }
 }
 
-TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
-    const tcall_provider *provider, const tcall_chat_request *request)
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools;
     memset(&tools, 0, sizeof tools);
@@ -15892,26 +17432,17 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
     return tools;
 }
 
-/* Begins the tool at hand. Returns false where it went out before the sink
+/* Is the tool at hand to be written? Not where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
-                                     tcall_writer *out)
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
 {
-    if (tcall_write_part_(out)) {
-        tcall_write_begin_(out, NULL, '{');
+    if (tcall_write_part_(out))
         return true;
-    }
     if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
-}
-
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
-{
-    tcall_write_close(out, '}');
-    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -15957,80 +17488,89 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+typedef struct tcall_tool_form_ {
+    const char *list, *tool, *schema, *tool_end, *list_end;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_tool_form_;
+
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
-                                     tcall_sent_tools_ *tools,
-                                     const char *schema_key)
+static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
+                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(out, "name", tool->name);
+    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, schema_key);
+    tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
         tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || tools->say_strict)
+    if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, form->tool_end);
 }
 
-/* Writes tools as OpenAI began to write them. Returns false if there are none.
- */
-TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
-                            const tcall_chat_request *request)
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_tool_form_ *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(out, "tools", '[');
+    tcall_write_form_(out, form->list, NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_write_close(out, '}');
-        tcall_end_tool_(out);
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, form->list_end);
     return true;
 }
 
-/* Has the request to name a tool that must be called? */
-TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
-                                     const tcall_chat_request *request)
+/* The tools of OpenAI's first format, which others took over. */
+static const tcall_tool_form_ tcall_function_tools_ = {
+    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
+    false};
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
 {
-    return request->choice == TCALL_CHOICE_ONE &&
-           !(provider->quirks &
-             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
 }
 
-/* Writes the choice among the tools, where none is named. */
+/* Likewise, and says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
-                                       const tcall_chat_request *request)
-{
-    const char *required =
-        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO ||
-        provider->quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    tcall_write_word_(out, "tool_choice",
-                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
-}
-
-/* Says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request)
+                                       const tcall_chat_request *request,
+                                       const char *named)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
@@ -17329,6 +18869,601 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
+/* Arguments are a string. There is no flag for an error, the text says it. */
+static const tcall_forms_ tcall_openai_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const tcall_server_ *server)
+{
+    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+        tcall_write_choice_(
+            provider, out, request,
+            "'tool_choice':{'type':'function','function':{'name':%n}}");
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
+                       request->max_tokens);
+    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
+        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    return tcall_openai_body_(provider, out, request, NULL);
+}
+
+TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
+                                                 "https://api.openai.com",
+                                                 "/v1/chat/completions",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_openai_write_,
+                                                 &tcall_openai_paths_,
+                                                 tcall_openai_stops_,
+                                                 tcall_openai_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OPENAI,
+                                                 0};
+
+#endif /* TCALL_HAS_OPENAI_ */
+
+/* ==========================================================================
+ * >>anthropic
+ *
+ * An event of a stream is itself the element of a call: index and type may
+ * stand before it or after it.
+ */
+
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Of blocks, and the event that ends a stream. */
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
+
+/* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
+ * the signature does not fit. */
+static const tcall_forms_ tcall_anthropic_forms_ = {
+    "{'type':'text','text':%t}",
+    "{'type':'text','text':%t}",
+    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
+    "{'type':'thinking','thinking':%t,'signature':%s}",
+    "{'type':'redacted_thinking','data':%t}"};
+
+static const char *const tcall_anthropic_roles_[2] = {
+    "{'role':'assistant','content':[", "{'role':'user','content':["};
+
+static const tcall_tool_form_ tcall_anthropic_tools_ = {
+    "'tools':[", "{", "input_schema", "}", "]", false};
+
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
+                                    const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
+        "'tool_choice':{'type':'any'",
+        "'tool_choice':{'type':'tool','name':%n"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_named_(out, forms[request->choice], request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(out, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    tcall_write_optional_(out, "system", request->system);
+    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+                       tcall_anthropic_roles_);
+    tcall_write_text(out, "]");
+    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */
+
+/* ==========================================================================
+ * >>ollama
+ *
+ * Calls come whole, and their numbers mean nothing: each is a new one.
+ */
+
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Arguments are an object. Of a result, templates of models use the name, the
+ * server itself the id. */
+static const tcall_forms_ tcall_ollama_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */
+
+/* ==========================================================================
+ * >>responses
+ *
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event says what its piece is of. Reasoning goes back as it came.
+ */
+
+#ifdef TCALL_HAS_RESPONSES_
+
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+
+/* The status of the answer, and the reason where it is incomplete. */
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static const tcall_forms_ tcall_responses_forms_ = {
+    "{'role':'user','content':%t}",
+    "{'role':'assistant','content':%t}",
+    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "%j",
+    "%j"};
+
+/* They are flat, where Chat Completions nests, and without a word they would be
+ * strict. */
+static const tcall_tool_form_ tcall_responses_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+
+/* The conversation is a flat list: there are no messages with parts. */
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *out,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_form_(out, "'input':[", NULL);
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(
+                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
+    tcall_write_text(out, "]");
+}
+
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+        tcall_write_choice_(provider, out, request,
+                            "'tool_choice':{'type':'function','name':%n}");
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(out, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+                          NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */
+
+/* ==========================================================================
+ * >>gemini
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+#ifdef TCALL_HAS_GEMINI_
+
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+
+/* By name or by number: protobuf's JSON allows both for an enum. */
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+
+/* Everything that is said is a part. An id that was made up here is none of
+ * Google's: only names connect then. A response has to be an object, and
+ * "error" is the member for a failure. Signatures are of parts: there is no
+ * reasoning by itself. */
+static const tcall_forms_ tcall_gemini_forms_ = {
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
+    "<,'thoughtSignature':%s>}",
+    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
+    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
+    NULL,
+    NULL};
+
+static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
+                                                   "{'role':'user','parts':["};
+
+/* The older "parameters" takes a part of JSON Schema only. */
+static const tcall_tool_form_ tcall_gemini_tools_ = {
+    "'tools':[{'functionDeclarations':[",
+    "{",
+    "parametersJsonSchema",
+    "}",
+    "]}]",
+    false};
+
+static void tcall_gemini_choice_(tcall_writer *out,
+                                 const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
+        "'allowedFunctionNames':[%n]}}"};
+    if (request->choice != TCALL_CHOICE_AUTO)
+        tcall_write_named_(out, forms[request->choice], request->choice_name);
+}
+
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+                       tcall_gemini_roles_);
+    tcall_write_text(out, "]");
+    if (request->system && *request->system)
+        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
+                           request->system);
+    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+        tcall_gemini_choice_(out, request);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>servers
+ */
+
+#ifdef TCALL_HAS_SERVERS_
+
 /* ---- reasoning details of OpenRouter ---- */
 
 /* They are lists of objects, one list after the other as they were streamed. A
@@ -17464,7 +19599,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(out, "reasoning_details", '[');
+    tcall_write_form_(out, "'reasoning_details':[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -17473,907 +19608,60 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
             tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, "]");
 }
 
-/* ---- requests ---- */
-
-/* {"id":"call_1","type":"function",
- *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
-static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_word_(out, "type", "function");
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
- * an error, the text has to say it. */
-static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
+static void tcall_server_reasoning_(tcall_writer *out,
                                     const tcall_item *reasoning)
 {
-    /* A further one between calls cannot be said here. */
-    if (*message > TCALL_MESSAGE_OPEN_)
-        return;
-    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
         tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(out, "reasoning_content", reasoning->text);
+        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* The system message, and then one message for what each side said. */
-static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
+/* ---- ids ---- */
+
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(out, &item);
-        else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(out, &message, &item);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
     }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
 }
 
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *out,
-                                 const tcall_chat_request *request)
+static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
+                             char id[9])
 {
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_ends_(out, "}}");
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
+    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(id, item->id);
 }
 
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-static int tcall_openai_write_(const tcall_provider *provider,
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
+                                                    tcall_server_id_};
+
+static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_openai_messages_(provider, out, request);
-    if (tcall_write_function_tools_(provider, out, request))
-        tcall_openai_choice_(provider, out, request);
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(out, "stream_options", '{');
-        tcall_write_flag_(out, "include_usage", true);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
-
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_paths_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 0};
-
-#endif /* TCALL_HAS_OPENAI_ */
-
-/* ==========================================================================
- * >>anthropic
- *
- * An event of a stream is itself the element of a call: index and type may
- * stand before it or after it.
- */
-
-#ifdef TCALL_HAS_ANTHROPIC_
-
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
-
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
-
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Of blocks, and the event that ends a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {NULL, 0},
-};
-
-/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
- *  "is_error":true} */
-static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_word_(out, "type", "tool_result");
-    tcall_write_member_(out, "tool_use_id", result->id);
-    tcall_write_member_(out, "content", result->text);
-    if (result->error)
-        tcall_write_flag_(out, "is_error", true);
-}
-
-/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
- * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
- * byte, or the signature does not fit. */
-static void tcall_anthropic_reasoning_(tcall_writer *out,
-                                       const tcall_item *reasoning)
-{
-    if (reasoning->raw) {
-        tcall_write_word_(out, "type", "redacted_thinking");
-        tcall_write_member_(out, "data", reasoning->text);
-    } else {
-        tcall_write_word_(out, "type", "thinking");
-        tcall_write_member_(out, "thinking", reasoning->text);
-        tcall_write_member_(out, "signature", reasoning->signature);
-    }
-}
-
-/* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    switch (item->kind) {
-    case TCALL_ITEM_CALL:
-        tcall_write_word_(out, "type", "tool_use");
-        tcall_write_member_(out, "id", item->id);
-        tcall_write_member_(out, "name", item->name);
-        tcall_write_key(out, "input");
-        tcall_write_verbatim(out, tcall_sent_arguments_(item));
-        break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
-    default:
-        tcall_write_word_(out, "type", "text");
-        tcall_write_member_(out, "text", item->text);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: results of tools are said by the user, so what the
- * user says next joins their message. */
-static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        if (tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* {"name":"f","description":"...","input_schema":{...}} each. */
-static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "input_schema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char *const types[] = {"auto", "none", "any", "tool"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_begin_(out, "tool_choice", '{');
-    tcall_write_word_(out, "type", types[request->choice]);
-    if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(out, "name", request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_close(out, '}');
-}
-
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "system", request->system);
-    tcall_anthropic_messages_(provider, out, request);
-    if (tcall_anthropic_tools_(provider, out, request))
-        tcall_anthropic_choice_(out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    0};
-
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
-/* ==========================================================================
- * >>ollama
- *
- * Calls come whole, and their numbers mean nothing: each is a new one.
- */
-
-#ifdef TCALL_HAS_OLLAMA_
-
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
-
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
-
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
-
-/* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
- * object. */
-static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "arguments");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
- * templates of models use the name, the server itself the id. */
-static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_name", result->name);
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* The system message, and then one message for what each side said. */
-static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(out, &item);
-    }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
-}
-
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_ollama_messages_(provider, out, request);
-    tcall_write_function_tools_(provider, out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "options", '{');
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
-
-#endif /* TCALL_HAS_OLLAMA_ */
-
-/* ==========================================================================
- * >>responses
- *
- * A stream says everything three times: in pieces, at their end, and in the
- * item; servers differ in which they fill, so the longest counts. The type of
- * an event says what its piece is of. Reasoning goes back as it came.
- */
-
-#ifdef TCALL_HAS_RESPONSES_
-
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
-
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
-
-/* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Types of items, and of the events of a stream, which never meet. What is not
- * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
-static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call");
-    tcall_write_member_(out, "call_id", call->id);
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(out, '}');
-}
-
-/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
-static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call_output");
-    tcall_write_member_(out, "call_id", result->id);
-    tcall_write_result_text_(out, "output", result);
-    tcall_write_close(out, '}');
-}
-
-/* Every item is an element of its own; a reasoning is its own JSON text, id and
- * encrypted content included. */
-static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
-    default: tcall_write_message_(out, "assistant", item->text);
-    }
-}
-
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_begin_(out, "input", '[');
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(out, &item);
-    tcall_write_close(out, ']');
-}
-
-/* {"type":"function","name":"f","description":"...","parameters":{...},
- *  "strict":false} each: flat, where Chat Completions nests. */
-static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_close(out, '}');
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
-}
-
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
-    if (tcall_responses_tools_(provider, out, request))
-        tcall_responses_choice_(provider, out, request);
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(out, "include", '[');
-        tcall_write_string(out, "reasoning.encrypted_content");
-        tcall_write_close(out, ']');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_paths_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    0};
-
-#endif /* TCALL_HAS_RESPONSES_ */
-
-/* ==========================================================================
- * >>gemini
- *
- * A call is a part of what the model says and comes whole. A part may bear a
- * signature, which has to go back with the same part. Results must be objects.
- */
-
-#ifdef TCALL_HAS_GEMINI_
-
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
-
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
-
-/* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
-
-/* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
-
-/* {"text":"...","thoughtSignature":"..."} */
-static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_member_(out, "text", item->text);
-    if (item->signature.len)
-        tcall_write_member_(out, "thoughtSignature", item->signature);
-}
-
-/* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
-{
-    if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(out, "id", item->id);
-}
-
-/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
-static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, "functionCall", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "args");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_gemini_id_(out, call);
-    tcall_write_close(out, '}');
-    if (call->signature.len)
-        tcall_write_member_(out, "thoughtSignature", call->signature);
-}
-
-/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
- * to be an object, and "error" is the member for a failure. */
-static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, "functionResponse", '{');
-    tcall_write_member_(out, "name", result->name);
-    tcall_write_begin_(out, "response", '{');
-    tcall_write_member_(out, result->error ? "error" : "output", result->text);
-    tcall_write_close(out, '}');
-    tcall_gemini_id_(out, result);
-    tcall_write_close(out, '}');
-}
-
-/* Everything that is said is a part: text, call or result. */
-static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(out, item);
-    else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(out, item);
-    else
-        tcall_gemini_text_(out, item);
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: parts of one role share a content. */
-static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "contents", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        /* Signatures are of parts: there is no reasoning by itself. */
-        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
- * older "parameters" takes a part of JSON Schema only. */
-static bool tcall_gemini_tools_(const tcall_provider *provider,
-                                tcall_writer *out,
-                                const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_begin_(out, "functionDeclarations", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "parametersJsonSchema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_ends_(out, "]}]");
-    return true;
-}
-
-/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    if (request->choice == TCALL_CHOICE_AUTO)
-        return;
-    tcall_write_begin_(out, "toolConfig", '{');
-    tcall_write_begin_(out, "functionCallingConfig", '{');
-    tcall_write_word_(out, "mode",
-                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
-    if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(out, "allowedFunctionNames", '[');
-        tcall_write_string(out, request->choice_name);
-        tcall_write_close(out, ']');
-    }
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_gemini_contents_(provider, out, request);
-    if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(out, "systemInstruction", '{');
-        tcall_write_begin_(out, "parts", '[');
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "text", request->system);
-        tcall_write_ends_(out, "}]}");
-    }
-    if (tcall_gemini_tools_(provider, out, request))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "generationConfig", '{');
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_paths_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
-    TCALL_STRICT_NONE,
-    0};
-
-#endif /* TCALL_HAS_GEMINI_ */
-
-/* ==========================================================================
- * >>servers
- */
-
-#ifdef TCALL_HAS_SERVERS_
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
@@ -18383,7 +19671,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
                                                      header,                 \
                                                      prefix,                 \
                                                      {NULL, NULL},           \
-                                                     tcall_openai_write_,    \
+                                                     tcall_server_write_,    \
                                                      &tcall_openai_paths_,   \
                                                      tcall_openai_stops_,    \
                                                      tcall_openai_types_,    \

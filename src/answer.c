@@ -10,45 +10,35 @@
  * Where the status does not say enough, their words do.
  */
 
-/* What providers write about their errors, in code, type or message. A space
- * may be an underscore there, capitals do not matter. The first row that
- * occurs counts. */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
 static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
-    {"context l", TCALL_E_CONTEXT}, /* length, limit */
-    {"context window", TCALL_E_CONTEXT},
-    {"context size", TCALL_E_CONTEXT},
-    {"prompt is too long", TCALL_E_CONTEXT},
-    {"prompt too long", TCALL_E_CONTEXT},
-    {"input is too long", TCALL_E_CONTEXT},
-    {"prompt_tokens", TCALL_E_CONTEXT},
-    {"prompt length", TCALL_E_CONTEXT},
-    {"input length", TCALL_E_CONTEXT},
-    {"number of tokens", TCALL_E_CONTEXT},
-    {"too many tokens", TCALL_E_CONTEXT},
-    {"token limit", TCALL_E_CONTEXT},
-    {"max_new_tokens", TCALL_E_CONTEXT},
-    {"api key", TCALL_E_AUTH},
-    {"authenticat", TCALL_E_AUTH},
-    {"permission", TCALL_E_AUTH},
-    {"not_found", TCALL_E_NOT_FOUND},
-    {"model identifier", TCALL_E_NOT_FOUND},
-    {"overloaded", TCALL_E_OVERLOAD},
-    {"unavailable", TCALL_E_OVERLOAD},
-    {"rate_limit", TCALL_E_RATE},
-    {"resource_exhausted", TCALL_E_RATE},
-    {"content filter", TCALL_E_REFUSED},
-    {"content_policy", TCALL_E_REFUSED},
-    {"content management policy", TCALL_E_REFUSED},
-    {"invalid_prompt", TCALL_E_REFUSED},
-    {"data_inspection", TCALL_E_REFUSED},
-    {"usage guidelines", TCALL_E_REFUSED},
-    {"moderation", TCALL_E_REFUSED},
-    {"safety", TCALL_E_REFUSED},
-    {"invalid_request", TCALL_E_REQUEST},
-    {"invalid_argument", TCALL_E_REQUEST},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
 /* Statuses that leave no doubt. */
@@ -64,16 +54,28 @@ static char tcall_to_lower_(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
+{
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
+    }
+    return false;
+}
+
+/* Returns whether one of the words is in text. */
 static bool tcall_contains_words_(const char *text, const char *words)
 {
-    for (; *text; text++) {
-        size_t i = 0;
-        while (words[i] && (tcall_to_lower_(text[i]) == words[i] ||
-                            (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i])
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
             return true;
-    }
     return false;
 }
 

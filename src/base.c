@@ -30,17 +30,32 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 
 /* ---- errors ---- */
 
+/* A row with its sentence, and one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   {code, sentence},
+#define TCALL_UNSAID_(name, code, sentence) {code, code},
 #ifdef TOOLCALL_NO_SENTENCES
-#define TCALL_X_(name, code, sentence) {code, code},
+#define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
-#define TCALL_X_(name, code, sentence) {code, sentence},
+#define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_HOOKS
+#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
+#endif
+#ifdef TOOLCALL_NO_AGENT
+#define TCALL_AGENT_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
+#endif
+
 /* Row -error: the first is success, the last any number that is no error. */
 static const struct {
     const char *code, *sentence;
-} tcall_errors_[] = {{"ok", "ok"},
-                     TCALL_ERRORS(TCALL_X_){"?", "unknown error"}};
-#undef TCALL_X_
+} tcall_errors_[] = {
+    {"ok", "ok"},
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {

@@ -41,11 +41,16 @@
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
 #endif
+/* How many faults of one call are kept, each with its place; further ones are
+ * only counted. The model corrects these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
+#endif
 
 /* X(name, code, sentence). The code is for machines and never changes; the
  * sentence says to the model or the developer what is wrong and, where that is
  * not obvious, what to do. */
-#define TCALL_ERRORS(X)                                                        \
+#define TCALL_ERRORS_CALL(X)                                                   \
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
@@ -81,37 +86,47 @@
     X(APPROVAL, "approval", "the call waits for approval")                     \
     X(FAILED, "failed", "the tool failed")                                     \
     X(CUT, "cut", "the call was cut off: send it again, shorter")              \
-    X(PROVIDER, "provider", "the provider reported an error")                  \
-    X(REQUEST, "request", "the provider rejected the request as invalid")      \
-    X(NOT_FOUND, "not-found", "the model or the address does not exist")       \
-    X(CONTEXT, "context", "the conversation is too long for the model")        \
-    X(REFUSED, "refused", "the provider refused the content")                  \
-    X(OVERLOAD, "overload", "the provider is overloaded: try again later")     \
-    X(AUTH, "auth", "the provider did not accept the key")                     \
-    X(RATE, "rate", "too many requests: wait before the next one")             \
-    X(RESOLVE, "resolve", "DNS does not know the name of the host")            \
-    X(CONNECT, "connect", "the host does not accept a connection")             \
-    X(TLS, "tls", "no secure connection to the host is possible")              \
-    X(CERTIFICATE, "certificate",                                              \
-      "the certificate of the host is not trusted")                            \
-    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")     \
-    X(EXPIRED, "expired", "the certificate has expired")                       \
-    X(NOT_YET, "not-yet-valid",                                                \
-      "the certificate is not valid yet: check the clock")                     \
-    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate")  \
-    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")   \
     X(TIMEOUT, "timeout", "it took longer than allowed")                       \
-    X(CLOSED, "closed", "the connection ended before the answer did")          \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")                \
     X(LIMIT, "limit", "a limit was reached")                                   \
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
     X(OUTPUT, "output", "the output of the tool does not match its schema")    \
-    X(TWICE, "twice", "the call has run already and must not run twice")       \
-    X(LOOP, "loop", "the same call is being repeated: try something else")     \
     X(STALE, "stale", "the content has changed: read it again first")          \
     X(UNREAD, "unread", "the content has not been read: read it first")
+
+/* Errors of ready-made hooks. */
+#define TCALL_ERRORS_HOOKS(X)                                            \
+    X(TWICE, "twice", "the call has run already and must not run twice") \
+    X(LOOP, "loop", "the same call is being repeated: try something else")
+
+/* Errors of providers and of the network. */
+#define TCALL_ERRORS_AGENT(X)                                                 \
+    X(PROVIDER, "provider", "the provider reported an error")                 \
+    X(REQUEST, "request", "the provider rejected the request as invalid")     \
+    X(NOT_FOUND, "not-found", "the model or the address does not exist")      \
+    X(CONTEXT, "context", "the conversation is too long for the model")       \
+    X(REFUSED, "refused", "the provider refused the content")                 \
+    X(OVERLOAD, "overload", "the provider is overloaded: try again later")    \
+    X(AUTH, "auth", "the provider did not accept the key")                    \
+    X(RATE, "rate", "too many requests: wait before the next one")            \
+    X(RESOLVE, "resolve", "DNS does not know the name of the host")           \
+    X(CONNECT, "connect", "the host does not accept a connection")            \
+    X(TLS, "tls", "no secure connection to the host is possible")             \
+    X(CERTIFICATE, "certificate",                                             \
+      "the certificate of the host is not trusted")                           \
+    X(WRONG_HOST, "wrong-host", "the certificate belongs to another host")    \
+    X(EXPIRED, "expired", "the certificate has expired")                      \
+    X(NOT_YET, "not-yet-valid",                                               \
+      "the certificate is not valid yet: check the clock")                    \
+    X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
+    X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
+    X(CLOSED, "closed", "the connection ended before the answer did")         \
+    X(PROTOCOL, "protocol", "the answer violates its protocol")
+
+/* All of them, in the order of their numbers, which no switch changes. */
+#define TCALL_ERRORS(X) \
+    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -140,9 +155,10 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
 /* Returns the code of an error, "truncated". 0 and above give "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". Where
- * TOOLCALL_NO_SENTENCES is defined, all sentences are left out and this is the
- * code. */
+/* Returns its sentence: "the JSON text ends too early: send all of it". It is
+ * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
+ * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
+ * all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */

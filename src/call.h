@@ -16,11 +16,6 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
-
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
@@ -134,11 +129,6 @@ struct tcall_call {
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);

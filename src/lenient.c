@@ -10,7 +10,7 @@
  * would not be JSON. So what comes out is JSON, or it is an error.
  */
 
-static const char *const tcall_fix_names_[] = {
+static const char tcall_fix_names_[][19] = {
 #define TCALL_X_(name, text) text,
     TCALL_FIXES(TCALL_X_)
 #undef TCALL_X_

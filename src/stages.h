@@ -1,5 +1,5 @@
 #pragma once
-#include "result.h"
+#include "context.h"
 
 /* ==========================================================================
  * >>stages: hooks around the run of a tool

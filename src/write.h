@@ -1,5 +1,6 @@
 #pragma once
 #include "json.h"
+#include "shape.h"
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -53,6 +54,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);

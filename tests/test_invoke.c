@@ -4,7 +4,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/invoke.c"
+#include "../src/records.c"
 #endif
 #include "check.h"
 

@@ -1,0 +1,124 @@
+#pragma once
+#include "records.h"
+#include "invoke.c"
+
+/* ==========================================================================
+ * >>records
+ */
+
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
+{
+    tcall_str output = result->output;
+    tcall_write_open(out, '{');
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
+    } else {
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(out, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(out, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
+}
+
+/* ---- where the arguments came from ---- */
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *out)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    bool eager =
+        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator ? "foreign"
+                                   : eager   ? "eager"
+                                             : "lazy"));
+    tcall_write_close(out, '}');
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    tcall_write_pair_(out, "arguments",
+                      call->repaired ? call->original : call->arguments);
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
+    if (call->repaired)
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (tool && !tool->parameters)
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
+                      tcall_str_of(tcall_error_code(call->error)));
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    return tcall_write_close(out, '}');
+}

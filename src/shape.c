@@ -1,0 +1,3 @@
+#pragma once
+#include "shape.h"
+#include "base.c"
