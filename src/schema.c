@@ -169,10 +169,10 @@ static uint32_t tcall_type_bit_(tcall_str word)
 
 /* In word: the op, whether it is a list or map, whether arg is a span, and
  * where in the schema's text it comes from. */
-#define TCALL_OP_    0x3F
-#define TCALL_LIST_  0x40
-#define TCALL_SPANS_ 0x80
-#define TCALL_AT_    8
+#define TCALL_OP_      0x3F
+#define TCALL_IS_LIST_ 0x40
+#define TCALL_SPANS_   0x80
+#define TCALL_AT_      8
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
@@ -507,7 +507,7 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
         return;
     for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
         int op = tcall_node_op_(&c->node[i]);
-        bool empty = c->node[i].word & TCALL_LIST_ &&
+        bool empty = c->node[i].word & TCALL_IS_LIST_ &&
                      tcall_node_after_(c->node, i) == i + 1;
         bool kept = empty || op == TCALL_K_REF_ || op == TCALL_K_DEFS_ ||
                     op == TCALL_K_DEFINITIONS_;
@@ -543,7 +543,7 @@ static uint32_t tcall_sc_plain_(const char *quote)
 /* required: a node for each name. */
 static void tcall_sc_names_(tcall_sc_ *c, const char *p)
 {
-    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_LIST_, p, 0);
+    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_IS_LIST_, p, 0);
     for (p = tcall_text_next_(p + 1); *p == '"';
          p = tcall_text_next_(tcall_text_skip_(p)))
         tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
@@ -736,7 +736,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     }
     if (*p == '[' && !tcall_text_first_(p))
         tcall_sc_malformed_(c, p, '[');
-    tcall_sc_open_(c, op | TCALL_LIST_, p, 0);
+    tcall_sc_open_(c, op | TCALL_IS_LIST_, p, 0);
     if (*p == '{')
         tcall_sc_index_(c, p);
     c->kind[c->depth++] = (uint8_t)op;
@@ -827,7 +827,7 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
     child = tcall_node_child_(c->node, schema, end, op);
     if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
         child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
-    if (!child || !(c->node[child].word & TCALL_LIST_))
+    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
         return child;
     if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
         return 0;
@@ -915,8 +915,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* -- Entry ---------------------------------------------------------------- */
 
-/* Compiles text that is one JSON value. The root's $schema counts from the
- * beginning, wherever it stands. */
+/* The root's $schema counts from the beginning, wherever it stands. */
 static void tcall_sc_run_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->text);
@@ -934,22 +933,16 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles text that is one JSON value. Apart from the scan that comes first,
+ * so that not both need their stack at the same time. */
+TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
+                                             size_t size, tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
-    int r = tcall_scan_whole_(text);
     tcall_sc_ c;
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        out->reason = tcall_error_text(r);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
+    c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
         c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
@@ -966,4 +959,19 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
         return TCALL_E_MEMORY;
     out->nodes = c.count; /* only now: nothing is checked against the rest */
     return (int)out->need;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+        r = TCALL_E_LIMIT;
+    if (r < 0) {
+        out->reason = tcall_error_text(r);
+        return TCALL_E_SCHEMA;
+    }
+    out->text = text.ptr;
+    return tcall_sc_compile_(out, mem, size, draft);
 }

@@ -518,7 +518,8 @@ static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
         return false;
     if (keyword->applies == TCALL_TO_CHILDREN_)
         return !(f->flags & TCALL_F_WALKED_);
-    return keyword->applies < TCALL_TO_CHILDREN_ && !(node->word & TCALL_LIST_);
+    return keyword->applies < TCALL_TO_CHILDREN_ &&
+           !(node->word & TCALL_IS_LIST_);
 }
 
 /* The node after that at pc, or within it where that is a list of schemas for
@@ -527,7 +528,7 @@ static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     const tcall_node_ *node = &e->program[f->pc];
     bool within =
-        node->word & TCALL_LIST_ &&
+        node->word & TCALL_IS_LIST_ &&
         tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
     return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
 }

@@ -168,7 +168,7 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
     do
         i--;
     while (tcall_node_after_(program, i) <= node ||
-           program[i].word & TCALL_LIST_);
+           program[i].word & TCALL_IS_LIST_);
     return i;
 }
 
