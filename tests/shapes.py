@@ -301,6 +301,11 @@ def options():
     big = {"type": "object", "properties": {"l": {"type": "array", "maxItems": 2000, "items": {"type": "string"}}}}
     code, made, said = shapes(big, "--name", "big")
     check(code == 1 and "65,535" in said and not made.strip(), said)
+    big["properties"]["l"] = {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {
+        "type": "string"}}}}}
+    code, made, said = shapes(big, "--name", "big")
+    check(code == 0 and "big: size: 4 items" in said and "TCALL_OPEN_LIST(big_l, list(big_l_item), 0, 4)" in made, said + made)
+    compiles(made, "a list with less room")
     deep = {"type": "boolean"}
     for i in range(7):
         deep = {"type": "array", "items": deep}

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the command line says. */
 static struct {
     const char *input, *output, *name, *table;
     long text, most, list, json, fixed;
@@ -110,6 +111,7 @@ typedef struct place {
 
 static const char *tool_name; /* that is made */
 static bool refused;          /* it cannot be made whole */
+static bool measuring;        /* it is only made to see how large it is */
 
 static void print_place(const place *at)
 {
@@ -126,6 +128,8 @@ static void print_place(const place *at)
 
 static void note(const place *at, const char *keyword, const char *reason)
 {
+    if (measuring)
+        return;
     fprintf(stderr, "%s: ", tool_name);
     print_place(at);
     fprintf(stderr, "%s%s: %s\n", at ? ": " : "", keyword, reason);
@@ -255,7 +259,7 @@ static char *upper(const char *name)
 
 /* Returns base, or base_2 and so on: the first for which no identifier is taken
  * that has it before one of these endings or, with '$' before the ending, its
- * capitals. From then on they are taken. */
+ * capitals. From then on they are taken, unless we only measure. */
 static char *claim(const char *base, const names *endings)
 {
     for (int number = 1;; number++) {
@@ -269,7 +273,7 @@ static char *claim(const char *base, const names *endings)
             if (contains(taken_like(made.at[i]), made.at[i]))
                 free_ones = false;
         }
-        for (size_t i = 0; free_ones && i < made.count; i++)
+        for (size_t i = 0; free_ones && !measuring && i < made.count; i++)
             append(taken_like(made.at[i]), made.at[i]);
         if (free_ones)
             return candidate;
@@ -1425,13 +1429,6 @@ static kind kind_of(output *to, const meaning *what, const char *base,
     } else {
         plain_kind(&made, what);
     }
-    if (made.size > 65535) {
-        char reason[128];
-        snprintf(reason, sizeof reason,
-                 "%ld bytes are more than 65,535: see --text, --list, --json",
-                 made.size);
-        refuse(NULL, base, reason);
-    }
     return made;
 }
 
@@ -1444,40 +1441,69 @@ static const char *const schema_names[] = {"parameters", "inputSchema",
 static buffer header, table; /* what all tools become */
 static int refused_tools, levels;
 
+/* Makes the lists without maxItems shorter until the struct is one that shapes
+ * can have. Refuses it where that does not help. */
+static void find_room(const meaning *what)
+{
+    long wanted = option.list;
+    output nowhere;
+    char reason[128];
+    memset(&nowhere, 0, sizeof nowhere);
+    measuring = true;
+    while (kind_of(&nowhere, what, "measured", 0).size > 65535)
+        if ((option.list /= 2) == 0)
+            break;
+    measuring = false;
+    if (option.list == 0)
+        refuse(NULL, "size", "more than 65,535 bytes: see --text and --json");
+    if (option.list == 0 || option.list == wanted)
+        return;
+    snprintf(reason, sizeof reason,
+             "%ld items of each list without maxItems, not %ld: else it has "
+             "more than 65,535 bytes",
+             option.list, wanted);
+    note(NULL, "size", reason);
+}
+
+/* Returns the name of a tool as one in C. */
+static char *base_name(const char *name)
+{
+    char *base = letters(tcall_str_of(name), "tool");
+    if (isdigit((unsigned char)*base))
+        return join("tool_", base);
+    return is_reserved(base) ? join(base, "_call") : base;
+}
+
 /* Makes one tool of its definition. */
 static void make_tool(const char *name, const char *description,
                       tcall_json schema)
 {
-    static const meaning nothing;
+    meaning what = plain(TCALL_SHAPE_OBJECT);
+    long room = option.list;
     output to;
-    meaning what = nothing;
-    char *base;
-    kind of;
+    kind made;
+    memset(&to, 0, sizeof to);
     tool_name = name;
     refused = false;
     root = schema;
-    memset(&to, 0, sizeof to);
-    what = tcall_json_count(schema) ? read_schema(NULL, schema)
-                                    : plain(TCALL_SHAPE_OBJECT);
-    if (!(what.types & TCALL_SHAPE_OBJECT) || what.types != TCALL_SHAPE_OBJECT)
+    if (tcall_json_count(schema))
+        what = read_schema(NULL, schema);
+    if (what.types != TCALL_SHAPE_OBJECT)
         refuse(NULL, "type", "arguments are an object");
-    what.types = TCALL_SHAPE_OBJECT;
     what.form = OBJECT;
-    base = letters(tcall_str_of(name), "tool");
-    if (isdigit((unsigned char)*base))
-        base = join("tool_", base);
-    if (is_reserved(base))
-        base = join(base, "_call");
     if (!refused)
-        of = kind_of(&to, &what, base, 0);
+        find_room(&what);
     if (refused) {
         refused_tools++;
+        option.list = room;
         return;
     }
+    made = kind_of(&to, &what, base_name(name), 0);
+    option.list = room;
     say(&header, "/* %s */\n", name);
     add(&header, to.out.at, to.out.len);
     levels = to.levels > levels ? to.levels : levels;
-    say(&table, " \\\n    TOOL(%s, ", of.of);
+    say(&table, " \\\n    TOOL(%s, ", made.of);
     say_literal(&table, name, "");
     say(&table, ", \\\n        ");
     say_literal(&table, description, " \\\n        ");
