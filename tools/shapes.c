@@ -301,6 +301,7 @@ typedef struct meaning {
     form form;
     int64_t low, high;      /* integer; INT64_MIN, INT64_MAX: none */
     tcall_json least, most; /* number; missing: none */
+    bool over, under;       /* least, most are excluded */
     int64_t min, max;       /* string, list; max -1: none */
     names words;            /* choice */
     struct meaning *item;   /* list */
@@ -521,35 +522,42 @@ static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
     return count;
 }
 
-/* Returns the integer bound that a keyword sets: its value rounded up
- * (direction 1) or down (-1), and one further where it is exclusive. */
-static int64_t integer_bound(tcall_json value, int direction, bool exclusive,
-                             int64_t none)
+/* Narrows the integers by the bound that a keyword sets: rounded up (direction
+ * 1) or down (-1), and one further where it is excluded. */
+static void narrow_integers(const place *at, meaning *made, tcall_json schema,
+                            const char *keyword, int direction)
 {
+    tcall_json value = tcall_json_get(schema, keyword);
     double number = tcall_json_double(value, 0);
     double whole = direction > 0 ? ceil(number) : floor(number);
-    int64_t bound = tcall_json_int64(value, none);
-    if (!value.tok || fabs(number) > 9.2e18)
-        return none;
+    bool excluded = *keyword == 'e' && !(number < whole) && !(number > whole);
+    int64_t bound = tcall_json_int64(value, (int64_t)0);
+    if (!value.tok)
+        return;
+    if (tcall_json_type(value) != TCALL_NUMBER || number * direction > 9.2e18) {
+        refuse(at, keyword, "is no number of 64 bits");
+        return;
+    }
+    if (number * direction < -9.2e18)
+        return; /* no integer of 64 bits is beyond it */
     if (number < whole || number > whole)
-        return (int64_t)whole;
-    return bound == none || !exclusive ? bound : bound + direction;
+        bound = (int64_t)whole;
+    bound += excluded ? direction : 0;
+    if (direction > 0 && bound > made->low)
+        made->low = bound;
+    else if (direction < 0 && bound < made->high)
+        made->high = bound;
+    made->form = INTEGER;
 }
 
-static void read_integer(meaning *made, tcall_json schema)
+static void read_integer(const place *at, meaning *made, tcall_json schema)
 {
-    int64_t over = integer_bound(tcall_json_get(schema, "exclusiveMinimum"), 1,
-                                 true, INT64_MIN);
-    int64_t under = integer_bound(tcall_json_get(schema, "exclusiveMaximum"),
-                                  -1, true, INT64_MAX);
-    made->low =
-        integer_bound(tcall_json_get(schema, "minimum"), 1, false, INT64_MIN);
-    made->high =
-        integer_bound(tcall_json_get(schema, "maximum"), -1, false, INT64_MAX);
-    made->low = over > made->low ? over : made->low;
-    made->high = under < made->high ? under : made->high;
-    if (made->low != INT64_MIN || made->high != INT64_MAX)
-        made->form = INTEGER;
+    narrow_integers(at, made, schema, "minimum", 1);
+    narrow_integers(at, made, schema, "maximum", -1);
+    narrow_integers(at, made, schema, "exclusiveMinimum", 1);
+    narrow_integers(at, made, schema, "exclusiveMaximum", -1);
+    if (made->low > made->high)
+        refuse(at, "minimum", "is over maximum");
 }
 
 /* Can toolcall.h hold this bound exactly, as millionths in an int64_t? The
@@ -568,19 +576,33 @@ static bool in_millionths(tcall_json bound)
            !(value > (double)units / 1000000.);
 }
 
+/* Reads one end of the bounds of a number: the narrower of two keywords. */
+static tcall_json number_bound(const place *at, tcall_json schema,
+                               const char *keyword, const char *excluding,
+                               bool *excluded)
+{
+    tcall_json bound = tcall_json_get(schema, keyword);
+    tcall_json other = tcall_json_get(schema, excluding);
+    double distance = tcall_json_double(other, 0) - tcall_json_double(bound, 0);
+    bool low = keyword[1] == 'i'; /* of minimum */
+    *excluded =
+        other.tok && (!bound.tok || (low ? distance >= 0 : distance <= 0));
+    if (*excluded)
+        bound = other;
+    if (bound.tok && tcall_json_type(bound) != TCALL_NUMBER)
+        refuse(at, *excluded ? excluding : keyword, "is no number");
+    else if (bound.tok && !in_millionths(bound))
+        refuse(at, *excluded ? excluding : keyword,
+               "has more than 6 decimals, or is too large");
+    return bound;
+}
+
 static void read_number(const place *at, meaning *made, tcall_json schema)
 {
-    static const char *const exclusive[] = {"exclusiveMinimum",
-                                            "exclusiveMaximum"};
-    made->least = tcall_json_get(schema, "minimum");
-    made->most = tcall_json_get(schema, "maximum");
-    for (int i = 0; i < 2; i++)
-        if (tcall_json_get(schema, exclusive[i]).tok)
-            refuse(at, exclusive[i], "of a number: a shape has nothing for it");
-    if (made->least.tok && !in_millionths(made->least))
-        refuse(at, "minimum", "has more than 6 decimals, or is too large");
-    if (made->most.tok && !in_millionths(made->most))
-        refuse(at, "maximum", "has more than 6 decimals, or is too large");
+    made->least =
+        number_bound(at, schema, "minimum", "exclusiveMinimum", &made->over);
+    made->most =
+        number_bound(at, schema, "maximum", "exclusiveMaximum", &made->under);
     if (made->least.tok || made->most.tok)
         made->form = NUMBER;
 }
@@ -700,7 +722,7 @@ static void read_limits(const place *at, meaning *made, tcall_json schema)
             read_number(at, &next, schema);
         else if (type & types && !(types & TCALL_SHAPE_NUMBER) &&
                  type == TCALL_SHAPE_INTEGER)
-            read_integer(&next, schema);
+            read_integer(at, &next, schema);
         else if (type & types & TCALL_SHAPE_STRING)
             read_string(at, &next, schema);
         else if (type & types & TCALL_SHAPE_ARRAY)
@@ -1078,9 +1100,9 @@ static bool is_fixed(const meaning *what)
     double scale = pow(10, (double)option.fixed);
     double least = tcall_json_double(what->least, -1e30) * scale;
     double most = tcall_json_double(what->most, 1e30) * scale;
-    return option.fixed > 0 && fabs(least) < 2147483647. &&
-           fabs(most) < 2147483647. && fabs(least - round(least)) < 1e-6 &&
-           fabs(most - round(most)) < 1e-6;
+    return option.fixed > 0 && !what->over && !what->under &&
+           fabs(least) < 2147483647. && fabs(most) < 2147483647. &&
+           fabs(least - round(least)) < 1e-6 && fabs(most - round(most)) < 1e-6;
 }
 
 static void number_kind(kind *made, const meaning *what)
@@ -1096,7 +1118,11 @@ static void number_kind(kind *made, const meaning *what)
         made->size = made->align = 4;
         say(&made->name, "fixed(%ld, ", option.fixed);
     } else {
-        say(&made->name, "number(");
+        say(&made->name, "number%s(",
+            what->over && what->under ? "_between"
+            : what->over              ? "_over"
+            : what->under             ? "_under"
+                                      : "");
     }
     say(&made->name, "%.*s, %.*s)", least_len, least, most_len, most);
 }
@@ -1240,8 +1266,10 @@ static bool say_integer_default(buffer *to, const meaning *what,
 static bool say_number_default(buffer *to, const meaning *what)
 {
     double number = tcall_json_double(what->initial, 1e300);
-    if (number < tcall_json_double(what->least, -1e29) ||
-        number > tcall_json_double(what->most, 1e29))
+    double least = tcall_json_double(what->least, -1e29);
+    double most = tcall_json_double(what->most, 1e29);
+    if (number < least || number > most || (what->over && number <= least) ||
+        (what->under && number >= most))
         return false;
     say_number(to, what->initial);
     return true;
