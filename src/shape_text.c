@@ -2,7 +2,7 @@
 #include "shape_text.h"
 #include "write.c"
 #include "text.c"
-#include "shape.c"
+#include "read.c"
 
 /* ==========================================================================
  * >>shape_text
@@ -146,14 +146,22 @@ static const char tcall_type_list_[] TCALL_FLASH_ =
 
 /* ---- JSON Schema ---- */
 
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
 /* How a schema is written, and what was met on the way. */
 typedef struct tcall_shape_view_ {
     tcall_writer *out;
-    bool brief;  /* without bounds and defaults */
-    bool closed; /* every object is */
-    bool all;    /* every member is required; an optional one may be null */
-    bool vague;  /* result: some value has no type */
-    uint16_t optional, unions; /* result: so many there are */
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
 } tcall_shape_view_;
 
 static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
@@ -209,7 +217,7 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->brief)
+    if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
         tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
@@ -259,8 +267,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null)
 {
+    if (++view->level > view->levels)
+        view->levels = view->level;
     if (!null || !tcall_kind_is_one_type_(node)) {
         tcall_view_plain_(view, node, null);
+        view->level--;
         return;
     }
     view->unions++;
@@ -273,6 +284,7 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
+    view->level--;
 }
 
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
@@ -287,12 +299,12 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_write_open(view->out, '{');
     tcall_view_value_(view, node,
                       (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->all && optional));
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
         tcall_put_value_(view->out, node, initial + node->offset, true);
     }
@@ -307,7 +319,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -338,7 +351,8 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     }
     tcall_write_close(view->out, '}');
     tcall_view_required_(view, object);
-    if (object->open && !view->closed)
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
     TCALL_SAY(view->out, "false");
@@ -361,6 +375,41 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     view.out = writer;
     tcall_view_shape_(&view, shape);
     return writer->error;
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && !(*index)--) {
+            text = (const char *)node.more;
+            for (count = 0; TCALL_BYTE_(tcall_list_at_(text, count)); count++) {
+            }
+        }
+    }
+    return text ? tcall_slice_(text,
+                               (size_t)(tcall_list_at_(text, count) - text))
+                : tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
