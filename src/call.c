@@ -243,7 +243,7 @@ static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
 {
     unsigned count = 0, i;
     const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
         tcall_json member = tcall_json_get(object, name);
         if (member.tok)
             count += tcall_coerce_(scan, member, &shape->members[i]);

@@ -157,8 +157,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* A hash that is written to. */
 typedef struct tcall_hashing_ {
     const tcall *tc;
@@ -188,18 +186,6 @@ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
     tcall_writer_flush(&writer);
     *hash = hashing.hash;
 }
-
-#else
-
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape)
-{
-    (void)tc;
-    (void)hash;
-    (void)shape;
-}
-
-#endif
 
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,

@@ -510,10 +510,8 @@ static size_t tcall_pick_bytes_(const tcall_tool *tool)
     tcall_write_text(&count, tool->description ? tool->description : "");
     if (schema)
         tcall_write_text(&count, schema);
-#ifndef TOOLCALL_NO_SHAPES
     else if (tool->shape)
         tcall_write_shape(&count, tool->shape);
-#endif
     return count.len;
 }
 

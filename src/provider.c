@@ -512,8 +512,6 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes the schema of a tool, from its text or its shape. */
 static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
 {
@@ -523,15 +521,6 @@ static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
     else
         tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
 }
-
-#else
-
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
-#endif
 
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */

@@ -140,7 +140,7 @@ static void tcall_write_shape_example_(tcall_writer *out,
 {
     const char *name = shape->names;
     unsigned i;
-    for (i = 0; i < shape->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
         char room[64];
         tcall_writer value;
         if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))

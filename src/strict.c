@@ -397,8 +397,6 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* The same of a shape, which is written as the mode wants it: bounds are left
  * out, objects are closed, and OpenAI wants every property to be required. */
 static void tcall_strict_shape_(tcall_strict_view_ *strict,
@@ -415,17 +413,6 @@ static void tcall_strict_shape_(tcall_strict_view_ *strict,
     strict->optional = view.optional;
     strict->unions = view.unions;
 }
-
-#else
-
-static void tcall_strict_shape_(tcall_strict_view_ *strict,
-                                const tcall_object *shape)
-{
-    (void)strict;
-    (void)shape;
-}
-
-#endif
 
 /* Writes the schema of a tool as the mode wants it. */
 static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,

@@ -146,7 +146,7 @@ typedef struct tcall_tool {
     size_t args_size;          /* sizeof that struct */
     /* Says what the arguments are in place of parameters, fields and
      * args_size: the schema is written from it, and cx->bound is its struct. */
-    const struct tcall_object *shape;
+    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;

@@ -139,7 +139,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
-    const struct tcall_object *shape; /* its texts follow, from this one on */
+    const tcall_object *shape; /* its texts follow, from this one on */
     unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
@@ -480,12 +480,10 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-#ifndef TOOLCALL_NO_SHAPES
     unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
         text = tcall_shape_words_(words->shape, &index);
-#endif
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;
