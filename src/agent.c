@@ -2,7 +2,7 @@
 #include "agent.h"
 #include "pick.c"
 #include "invoke.c"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>agent

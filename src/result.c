@@ -197,13 +197,13 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(out, "\"");
+    tcall_write_quote(out);
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
         tcall_say_fault_(out, call, i);
     }
-    tcall_write_text(out, "\"");
+    tcall_write_unquote(out);
 }
 
 /* Writes what was called, who failed and why. */
