@@ -740,6 +740,8 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#else
+typedef struct tcall_object tcall_object;
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
@@ -1919,10 +1921,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* Does the work. args have been checked against the schema. Writes the answer
- * for the model to out: text (tcall_write_text) or JSON; what does not fit is
- * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
- * words in out, or TCALL_E_AGAIN to be called again. */
+/* Does the work. args have been checked against the schema or shape. Writes the
+ * answer for the model to out: text (tcall_write_text) or JSON; what does not
+ * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
+ * reason in words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1937,14 +1939,17 @@ typedef struct tcall_tool {
     tcall_run run;
     const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    void *user;                /* for run: cx->user */
-    const tcall_hook *hooks;   /* of this tool only */
+    /* Says what the arguments are in place of parameters, fields and
+     * args_size: the schema is written from it, and cx->bound is its struct. */
+    const tcall_object *shape;
+    void *user;              /* for run: cx->user */
+    const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
@@ -2328,21 +2333,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -2395,6 +2400,9 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */
@@ -7784,6 +7792,24 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
  * there by instructions of their own.
  */
 
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
+
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- texts in flash ---- */
@@ -7806,22 +7832,6 @@ static void tcall_put_content_(tcall_writer *writer, const char *text)
 #else
     tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-/* Returns the next text of a list in flash. */
-static const char *tcall_list_next_(const char *list)
-{
-    while (TCALL_BYTE_(list))
-        list++;
-    return list + 1;
-}
-
-/* Returns a text of a list in flash by its index. */
-static const char *tcall_list_at_(const char *list, unsigned index)
-{
-    while (index--)
-        list = tcall_list_next_(list);
-    return list;
 }
 
 /* Writes a JSON string. */
@@ -7913,29 +7923,28 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
 static const char tcall_type_list_[] TCALL_FLASH_ =
     "null\0boolean\0integer\0number\0string\0array\0object\0";
 
 /* ---- JSON Schema ---- */
 
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    bool brief;  /* without bounds and defaults */
-    bool closed; /* every object is */
-    bool all;    /* every member is required; an optional one may be null */
-    bool vague;  /* result: some value has no type */
-    uint16_t optional, unions; /* result: so many there are */
-} tcall_shape_view_;
-
 static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null);
 
-static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
 }
 
 /* Writes the types of a set: several as anyOf, since not everyone accepts a
@@ -7944,7 +7953,7 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     bool several = (types & (types - 1)) != 0;
-    unsigned index;
+    int index;
     view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
     if ((types & all) == all)
         return;
@@ -7966,12 +7975,14 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
         tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 {
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
     tcall_write_open(view->out, '[');
-    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
-        tcall_put_string_(view->out, words);
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
     tcall_write_close(view->out, ']');
 }
 
@@ -7981,14 +7992,14 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->brief)
+    if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -8011,16 +8022,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
         tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
         return;
     }
-    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
-                                      : types & TCALL_SHAPE_INTEGER ? 2
-                                      : types & TCALL_SHAPE_NUMBER  ? 3
-                                      : types & TCALL_SHAPE_STRING  ? 4
-                                      : types & TCALL_SHAPE_ARRAY   ? 5
-                                                                    : 6));
+    tcall_view_type_(view, tcall_lowest_type_(types));
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, (const char *)node->more);
+        tcall_view_words_(view, node);
     else if (node->kind == TCALL_KIND_LIST)
         tcall_view_items_(view, node->more);
     else if (node->kind == TCALL_KIND_OBJECT)
@@ -8031,8 +8037,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null)
 {
+    if (++view->level > view->levels)
+        view->levels = view->level;
     if (!null || !tcall_kind_is_one_type_(node)) {
         tcall_view_plain_(view, node, null);
+        view->level--;
         return;
     }
     view->unions++;
@@ -8045,6 +8054,7 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
+    view->level--;
 }
 
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
@@ -8059,12 +8069,12 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_write_open(view->out, '{');
     tcall_view_value_(view, node,
                       (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->all && optional));
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
         tcall_put_value_(view->out, node, initial + node->offset, true);
     }
@@ -8077,9 +8087,10 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     const char *name = object->names;
     bool first = true;
     unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -8105,12 +8116,13 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
         tcall_put_key_(view->out, name);
         tcall_view_member_(view, node, description,
                            (const char *)object->initial);
-        name = tcall_list_next_(name);
-        description = tcall_list_next_(description);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
     }
     tcall_write_close(view->out, '}');
     tcall_view_required_(view, object);
-    if (object->open && !view->closed)
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
     TCALL_SAY(view->out, "false");
@@ -8133,6 +8145,40 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     view.out = writer;
     tcall_view_shape_(&view, shape);
     return writer->error;
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -8207,7 +8253,7 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_CHOICE:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_list_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, byte));
         return;
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
@@ -8228,7 +8274,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     const uint8_t *given = (const uint8_t *)args;
     unsigned i;
     tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
         if (node->offset == TCALL_NOWHERE ||
             !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
@@ -8248,7 +8294,7 @@ TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 #define TCALL_X_(NAME, keyword) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    return tcall_list_at_(keywords, misfit->code - 1u);
+    return tcall_word_at_(keywords, misfit->code - 1);
 }
 
 /* Where a misfit is: the value, and the object or list around it. */
@@ -8272,7 +8318,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
     const void *below = place->node.more;
     bool object = place->node.kind == TCALL_KIND_OBJECT;
@@ -8280,7 +8326,7 @@ static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
         if (step >= place->object.count)
             return false;
         below = place->object.members + step;
-        place->name = tcall_list_at_(place->object.names, step);
+        place->name = tcall_word_at_(place->object.names, step);
     } else if (place->node.kind == TCALL_KIND_LIST) {
         place->name = NULL;
     } else {
@@ -8345,11 +8391,11 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                               int64_t count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
-                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                            : 0;
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -8386,19 +8432,17 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     }
 }
 
-/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *list)
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
 {
-    while (TCALL_BYTE_(list)) {
-        const char *next = tcall_list_next_(list);
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
         tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, list);
+        tcall_write_flash(writer, word);
         tcall_write_char_(writer, '"');
-        if (TCALL_BYTE_(next))
-            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-        list = next;
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -8408,11 +8452,11 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0an integer\0a number\0a string\0an array\0"
         "an object\0";
-    unsigned index = 7;
-    while (index--) {
+    int index = 7;
+    while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
         if (types)
             tcall_write_flash(writer, types & (types - 1)
@@ -8428,7 +8472,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     bool one = tcall_kind_is_one_type_(node);
     TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more);
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
     else
         tcall_tell_types_(writer,
                           one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
@@ -8506,7 +8550,7 @@ static void tcall_tell_unknown_(tcall_writer *writer,
     TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
         TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names);
+        tcall_tell_list_(writer, place->object.names, place->object.count);
         TCALL_SAY(writer, " or ");
     }
     TCALL_SAY(writer, "leave it out");
@@ -8545,6 +8589,15 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
         tcall_tell_wanted_(writer, &place->node);
 }
 
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
 #endif /* TOOLCALL_NO_SENTENCES */
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -8556,12 +8609,33 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
-#ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
-#else
     tcall_tell_misfit_(writer, &place);
-#endif
     return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -10605,36 +10679,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -12073,6 +12155,12 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters || tool->shape;
+}
+
 /* Everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
@@ -12083,11 +12171,17 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
         {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
          "another tool has this name"},
         {!tool->run, "run is missing: name the function that does the work"},
-        {!tool->parameters && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
-        {tool->strict && !tool->parameters,
-         "strict needs parameters to hold the model to"},
-        {tool->fields && !tool->parameters,
+        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or a shape, or set "
+         "allow_no_schema"},
+        {tool->parameters && tool->shape,
+         "parameters and shape say the same twice: leave out parameters, which "
+         "is written from the shape"},
+        {tool->strict && !tcall_is_checked_(tool),
+         "strict needs parameters, or a shape, to hold the model to"},
+        {tool->fields && tool->shape,
+         "a shape fills its struct itself: leave out fields and args_size"},
+        {tool->fields && !tcall_is_checked_(tool),
          "fields need parameters: the schema that says what they are"},
         {tool->fields && !tool->args_size,
          "fields need args_size: sizeof the struct that they describe"},
@@ -12100,6 +12194,9 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SHAPES
+        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+#endif
 #ifdef TOOLCALL_NO_BIND
         {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
 #endif
@@ -12671,6 +12768,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
     bool json;              /* decode escapes */
@@ -13007,14 +13106,29 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
+/* Goes on with the next text of a shape. */
+static bool tcall_split_more_(tcall_split_ *words)
+{
+    unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
+    if (words->shape)
+        text = tcall_shape_words_(words->shape, &index);
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+    return text.len > 0;
+}
+
 /* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
     for (;;) {
         tcall_split_signs_(words);
-        if (words->cursor == words->end)
-            return false;
+        if (words->cursor == words->end) {
+            if (!tcall_split_more_(words))
+                return false;
+            continue;
+        }
         if (tcall_split_read_(words) && tcall_split_count_(words))
             break;
     }
@@ -13576,7 +13690,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
     tcall_split_init_(words, tcall_str_of(texts[text]));
-    words->json = text == TCALL_TEXT_PARAMETERS_;
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters != NULL;
+        words->shape = tool->shape;
+    }
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -14537,9 +14654,17 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema = tool->provider_schema;
-    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
-           tcall_str_of(schema ? schema : tool->parameters).len;
+    const char *schema =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    tcall_writer count;
+    tcall_writer_init(&count, NULL, 0);
+    tcall_write_text(&count, tool->name);
+    tcall_write_text(&count, tool->description ? tool->description : "");
+    if (schema)
+        tcall_write_text(&count, schema);
+    else if (tool->shape)
+        tcall_write_shape(&count, tool->shape);
+    return count.len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
@@ -14940,6 +15065,197 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments of a tool with a shape ---- */
+
+/* Marks a value whose type its node does not allow and that means another one:
+ * a string that holds it, or a null where nothing has to be. Returns whether it
+ * did. */
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+                                const tcall_shape *node)
+{
+    unsigned types = node->types, wanted;
+    tcall_type type = tcall_json_type(value);
+    /* the token is ours: the call was parsed for this */
+    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    int mark = TCALL_MARK_DROP_;
+    if (type == TCALL_NULL) {
+        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
+            !(tok->type & TCALL_MEMBER_))
+            return false;
+    } else {
+        /* the same set as the schema's checker has it */
+        wanted = (types & 3) | (types >> 1 & 0x3C) |
+                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
+        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
+            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            return false;
+    }
+    tok->mark = mark;
+    return true;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape);
+
+/* Marks what is to be coerced in a value, and what is inside of it. Returns how
+ * many marks it set. Shapes are trees, so this goes no deeper than they do. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
+                              const tcall_shape *node)
+{
+    unsigned count = 0;
+    tcall_type type = tcall_json_type(value);
+    tcall_json item;
+    if (tcall_coerce_value_(scan, value, node))
+        return 1;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        return tcall_coerce_members_(scan, value,
+                                     (const tcall_object *)node->more);
+    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        for (item = tcall_json_first(value); item.tok;
+             item = tcall_json_next(item))
+            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
+    return count;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape)
+{
+    unsigned count = 0, i;
+    const char *name = shape->names;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        tcall_json member = tcall_json_get(object, name);
+        if (member.tok)
+            count += tcall_coerce_(scan, member, &shape->members[i]);
+    }
+    return count;
+}
+
+/* Lets the decoder read what is written. A misfit does not end that: the
+ * decoder keeps it. */
+static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
+{
+    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
+    return (int)len;
+}
+
+/* Checks the arguments against the shape while they are read into its struct,
+ * which is held by the call. */
+TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    const tcall_object *shape = call->tool->shape;
+    void *bound = tcall_block_take_(&tc->block, shape->size);
+    tcall_decoder decoder;
+    tcall_writer writer;
+    char piece[64];
+    int r;
+    if (!bound)
+        return TCALL_E_MEMORY;
+    tcall_decoder_init(&decoder, shape, bound);
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+    r = tcall_decoder_end(&decoder);
+    call->faults = decoder.misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    if (r == TCALL_OK)
+        call->cx.bound = bound;
+    return r;
+}
+
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+/* Writes a misfit as the checker's errors are written: place, keyword and
+ * sentence. */
+static void tcall_write_misfit_error_(tcall_writer *out,
+                                      const tcall_misfit *misfit,
+                                      const tcall_object *shape)
+{
+    tcall_misplaced_ place;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_quote(out);
+    tcall_write_misplaced_(out, &place, 0);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "keyword");
+    tcall_write_string(out, tcall_misfit_keyword_(misfit));
+    tcall_write_key(out, "message");
+    tcall_write_quote(out);
+    tcall_tell_misfit_(out, &place);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+}
+
+/* Writes one fault of a call as an error, or as a sentence with its place. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape) {
+        out->quoted = 1; /* the string is open already */
+        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
+        out->quoted = 0;
+    } else {
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    }
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_E_USAGE;
+}
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_validation_error(out, &call->schema, call->args,
+                                 &call->fault[index]);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ---- the steps of a call ---- */
+
 /* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
@@ -14960,22 +15276,27 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !call->tool->parameters)
+    if (r < 0 || !tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
+    else if (call->tool->shape)
+        tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK)
+        if (r == TCALL_OK && !call->tool->shape)
             r = tcall_hydrate_check_(tc, call, false);
     }
+    if (r == TCALL_OK && call->tool->shape)
+        r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -15068,15 +15389,14 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-/* Writes what the schema says, fault by fault. */
+/* Writes what the schema or shape says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[i]);
+        tcall_write_fault_(out, call, i);
     tcall_write_close(out, ']');
 }
 
@@ -15496,18 +15816,11 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
-/* Writes "suggestion":"Example: name(key=value)" with what the schema
- * requires. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+/* Writes what the schema requires. */
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -15521,6 +15834,77 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
             out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
+}
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    const char *value = "\"value\"";
+    switch (node->kind) {
+    case TCALL_KIND_CHOICE:
+        tcall_write_string(out, (const char *)node->more);
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER:
+        if (said.has_low) {
+            tcall_put_number_(out, said.low, node->digits);
+            return;
+        }
+        value = said.has_high && said.high < 1 ? "0" : "1";
+        break;
+    case TCALL_KIND_BOOLEAN: value = "true"; break;
+    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_OBJECT: value = "{}"; break;
+    default: break;
+    }
+    tcall_write_text(out, value);
+}
+
+/* Writes what the shape requires. */
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    const char *name = shape->names;
+    unsigned i;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        char room[64];
+        tcall_writer value;
+        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_shape_value_(&value, &shape->members[i]);
+        tcall_write_argument_(out, tcall_str_of(name),
+                              tcall_slice_(room, value.fill));
+    }
+}
+
+#else
+
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    (void)out;
+    (void)shape;
+}
+
+#endif
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required. */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    if (tool->shape)
+        tcall_write_shape_example_(out, tool->shape);
+    else
+        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -15547,7 +15931,7 @@ static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+        tcall_say_fault_(out, call, i);
     }
     tcall_write_unquote(out);
 }
@@ -15616,7 +16000,7 @@ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -15740,7 +16124,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
@@ -16425,9 +16809,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -16459,7 +16844,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
+    if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
@@ -16625,6 +17010,36 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
+/* A hash that is written to. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with the schema of a shape: where the shape lies in memory says
+ * nothing about what it is. */
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    tcall_hashing_ hashing;
+    tcall_writer writer;
+    char piece[64];
+    hashing.tc = tc;
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
@@ -16639,6 +17054,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
     flags[0] = (char)tool->permissions;
     flags[1] = (char)tool->optional_permissions;
     flags[2] = (char)tool->no_schema_mode;
@@ -17129,7 +17546,14 @@ typedef struct tcall_strict_budget_ {
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
 
-/* The schema that is sent of a tool. */
+/* Returns the shape that the schema which is sent of a tool is written from,
+ * or NULL: there is a text. */
+TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
+{
+    return tool->provider_schema ? NULL : tool->shape;
+}
+
+/* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -17501,24 +17925,59 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* The same of a shape, which is written as the mode wants it: bounds are left
+ * out, objects are closed, and OpenAI wants every property to be required. */
+static void tcall_strict_shape_(tcall_strict_view_ *strict,
+                                const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = strict->out;
+    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                                      : TCALL_VIEW_CLOSED_;
+    tcall_view_shape_(&view, shape);
+    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    strict->optional = view.optional;
+    strict->unions = view.unions;
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
+                               uint8_t mode, tcall_writer *out)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    memset(view, 0, sizeof *view);
+    view->mode = mode;
+    view->out = out;
+    if (shape)
+        tcall_strict_shape_(view, shape);
+    else
+        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+}
+
+/* Is the schema that of an object, and not one of several? */
+static bool tcall_strict_plain_(const tcall_tool *tool)
+{
+    const char *schema = tcall_tool_schema_(tool);
+    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
+                                       !tcall_text_get_(schema, "anyOf") &&
+                                       !tcall_text_get_(schema, "oneOf") &&
+                                       !tcall_text_get_(schema, "allOf"));
+}
+
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
     tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = &count;
-    tcall_strict_walk_(&view, schema);
-    if (view.unfit || !tcall_strict_type_(schema, "object") ||
-        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
-        view.unions > budget->unions)
+    tcall_strict_tool_(&view, tool, budget->mode, &count);
+    if (view.unfit || !tcall_strict_plain_(tool) ||
+        view.optional > budget->optional || view.unions > budget->unions)
         return false;
     budget->tools--;
     budget->optional = (uint16_t)(budget->optional - view.optional);
@@ -17536,10 +17995,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = out;
-    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    tcall_strict_tool_(&view, tool, budget->mode, out);
     return true;
 }
 
@@ -18532,6 +18988,16 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* Writes the schema of a tool, from its text or its shape. */
+static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    if (shape)
+        tcall_write_shape(out, shape);
+    else
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+}
+
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 typedef struct tcall_tool_form_ {
@@ -18555,7 +19021,7 @@ static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
     tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+        tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
