@@ -740,6 +740,8 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#else
+typedef struct tcall_object tcall_object;
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
@@ -1466,7 +1468,7 @@ typedef struct tcall_writer {
     tcall_resume_ *resume; /* NULL: the text is written from its start */
     size_t parts;          /* parts begun */
     uint8_t in_part;       /* parts that are open */
-    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
@@ -1513,7 +1515,7 @@ TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
- * between. */
+ * between. Within one there may be a second one. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
@@ -1919,10 +1921,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* Does the work. args have been checked against the schema. Writes the answer
- * for the model to out: text (tcall_write_text) or JSON; what does not fit is
- * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
- * words in out, or TCALL_E_AGAIN to be called again. */
+/* Does the work. args have been checked against the schema or shape. Writes the
+ * answer for the model to out: text (tcall_write_text) or JSON; what does not
+ * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
+ * reason in words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1937,14 +1939,17 @@ typedef struct tcall_tool {
     tcall_run run;
     const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    void *user;                /* for run: cx->user */
-    const tcall_hook *hooks;   /* of this tool only */
+    /* Says what the arguments are in place of parameters, fields and
+     * args_size: the schema is written from it, and cx->bound is its struct. */
+    const tcall_object *shape;
+    void *user;              /* for run: cx->user */
+    const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
@@ -2328,21 +2333,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -2395,6 +2400,9 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */
@@ -7300,7 +7308,7 @@ int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
     if (len) {
         writer->last = bytes[len - 1];
         if (writer->quoted)
-            tcall_write_escaped_(writer, bytes, len, false);
+            tcall_write_escaped_(writer, bytes, len, writer->quoted > 1);
         else
             tcall_write_out_(writer, bytes, len);
     }
@@ -7696,14 +7704,14 @@ int tcall_write_quote(tcall_writer *writer)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    writer->quoted = 1;
+    writer->quoted++;
     writer->last = 0;
     return writer->error;
 }
 
 int tcall_write_unquote(tcall_writer *writer)
 {
-    writer->quoted = 0;
+    writer->quoted--;
     return tcall_write_char_(writer, '"');
 }
 
@@ -7784,6 +7792,24 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
  * there by instructions of their own.
  */
 
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
+
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- texts in flash ---- */
@@ -7806,22 +7832,6 @@ static void tcall_put_content_(tcall_writer *writer, const char *text)
 #else
     tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-/* Returns the next text of a list in flash. */
-static const char *tcall_list_next_(const char *list)
-{
-    while (TCALL_BYTE_(list))
-        list++;
-    return list + 1;
-}
-
-/* Returns a text of a list in flash by its index. */
-static const char *tcall_list_at_(const char *list, unsigned index)
-{
-    while (index--)
-        list = tcall_list_next_(list);
-    return list;
 }
 
 /* Writes a JSON string. */
@@ -7913,29 +7923,28 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
 static const char tcall_type_list_[] TCALL_FLASH_ =
     "null\0boolean\0integer\0number\0string\0array\0object\0";
 
 /* ---- JSON Schema ---- */
 
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    bool brief;  /* without bounds and defaults */
-    bool closed; /* every object is */
-    bool all;    /* every member is required; an optional one may be null */
-    bool vague;  /* result: some value has no type */
-    uint16_t optional, unions; /* result: so many there are */
-} tcall_shape_view_;
-
 static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null);
 
-static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
 }
 
 /* Writes the types of a set: several as anyOf, since not everyone accepts a
@@ -7944,7 +7953,7 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     bool several = (types & (types - 1)) != 0;
-    unsigned index;
+    int index;
     view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
     if ((types & all) == all)
         return;
@@ -7966,12 +7975,14 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
         tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 {
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
     tcall_write_open(view->out, '[');
-    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
-        tcall_put_string_(view->out, words);
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
     tcall_write_close(view->out, ']');
 }
 
@@ -7981,14 +7992,14 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->brief)
+    if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -8011,16 +8022,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
         tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
         return;
     }
-    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
-                                      : types & TCALL_SHAPE_INTEGER ? 2
-                                      : types & TCALL_SHAPE_NUMBER  ? 3
-                                      : types & TCALL_SHAPE_STRING  ? 4
-                                      : types & TCALL_SHAPE_ARRAY   ? 5
-                                                                    : 6));
+    tcall_view_type_(view, tcall_lowest_type_(types));
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, (const char *)node->more);
+        tcall_view_words_(view, node);
     else if (node->kind == TCALL_KIND_LIST)
         tcall_view_items_(view, node->more);
     else if (node->kind == TCALL_KIND_OBJECT)
@@ -8031,8 +8037,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null)
 {
+    if (++view->level > view->levels)
+        view->levels = view->level;
     if (!null || !tcall_kind_is_one_type_(node)) {
         tcall_view_plain_(view, node, null);
+        view->level--;
         return;
     }
     view->unions++;
@@ -8045,6 +8054,7 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
+    view->level--;
 }
 
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
@@ -8059,12 +8069,12 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_write_open(view->out, '{');
     tcall_view_value_(view, node,
                       (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->all && optional));
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
         tcall_put_value_(view->out, node, initial + node->offset, true);
     }
@@ -8077,9 +8087,10 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     const char *name = object->names;
     bool first = true;
     unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -8105,12 +8116,13 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
         tcall_put_key_(view->out, name);
         tcall_view_member_(view, node, description,
                            (const char *)object->initial);
-        name = tcall_list_next_(name);
-        description = tcall_list_next_(description);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
     }
     tcall_write_close(view->out, '}');
     tcall_view_required_(view, object);
-    if (object->open && !view->closed)
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
     TCALL_SAY(view->out, "false");
@@ -8133,6 +8145,40 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     view.out = writer;
     tcall_view_shape_(&view, shape);
     return writer->error;
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -8207,7 +8253,7 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_CHOICE:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_list_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, byte));
         return;
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
@@ -8228,7 +8274,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     const uint8_t *given = (const uint8_t *)args;
     unsigned i;
     tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
         if (node->offset == TCALL_NOWHERE ||
             !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
@@ -8248,7 +8294,7 @@ TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 #define TCALL_X_(NAME, keyword) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    return tcall_list_at_(keywords, misfit->code - 1u);
+    return tcall_word_at_(keywords, misfit->code - 1);
 }
 
 /* Where a misfit is: the value, and the object or list around it. */
@@ -8272,7 +8318,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
     const void *below = place->node.more;
     bool object = place->node.kind == TCALL_KIND_OBJECT;
@@ -8280,7 +8326,7 @@ static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
         if (step >= place->object.count)
             return false;
         below = place->object.members + step;
-        place->name = tcall_list_at_(place->object.names, step);
+        place->name = tcall_word_at_(place->object.names, step);
     } else if (place->node.kind == TCALL_KIND_LIST) {
         place->name = NULL;
     } else {
@@ -8345,11 +8391,11 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                               int64_t count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
-                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                            : 0;
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -8386,19 +8432,17 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     }
 }
 
-/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *list)
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
 {
-    while (TCALL_BYTE_(list)) {
-        const char *next = tcall_list_next_(list);
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
         tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, list);
+        tcall_write_flash(writer, word);
         tcall_write_char_(writer, '"');
-        if (TCALL_BYTE_(next))
-            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-        list = next;
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -8408,11 +8452,11 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0an integer\0a number\0a string\0an array\0"
         "an object\0";
-    unsigned index = 7;
-    while (index--) {
+    int index = 7;
+    while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
         if (types)
             tcall_write_flash(writer, types & (types - 1)
@@ -8428,7 +8472,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     bool one = tcall_kind_is_one_type_(node);
     TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more);
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
     else
         tcall_tell_types_(writer,
                           one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
@@ -8506,7 +8550,7 @@ static void tcall_tell_unknown_(tcall_writer *writer,
     TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
         TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names);
+        tcall_tell_list_(writer, place->object.names, place->object.count);
         TCALL_SAY(writer, " or ");
     }
     TCALL_SAY(writer, "leave it out");
@@ -8545,6 +8589,15 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
         tcall_tell_wanted_(writer, &place->node);
 }
 
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
 #endif /* TOOLCALL_NO_SENTENCES */
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -8556,12 +8609,33 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
-#ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
-#else
     tcall_tell_misfit_(writer, &place);
-#endif
     return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -9182,19 +9256,19 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 /* ==========================================================================
  * >>schema: schemas become programs
  *
- * The program is the schema's outline in preorder: one node for each schema
- * and one for each keyword, nothing for lists and maps. The node of a schema
- * says what it is for (one of properties, one of anyOf, items ...) and how many
- * nodes are within, so that stepping over it is one addition. Names, bounds and
- * enums are compared where they stand, in the text.
+ * The program is the schema's outline in preorder: one node for each schema,
+ * for each keyword, and for each list or map of schemas or names. The node of a
+ * schema says what it is for (one of properties, one of anyOf, items ...) and
+ * how many nodes are within, so that stepping over it is one addition. Names,
+ * bounds and enums are compared where they stand, in the text.
  */
 
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
     TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
-    TCALL_TO_MEMBERS_,  /* members of an object, or their names */
-    TCALL_TO_ELEMENTS_, /* elements of an array */
+    TCALL_TO_EACH_,     /* each element of an array, or name of an object */
+    TCALL_TO_CHILDREN_, /* the members or elements that are for it */
     TCALL_TO_NOTHING_,  /* schemas that others refer to */
     TCALL_ASSERTS_      /* it has no schemas, it is true or false */
 };
@@ -9226,15 +9300,15 @@ enum {
       NO_BOUND)                                                               \
     X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
       NO_BOUND)                                                               \
-    X(PROPERTIES, "properties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)       \
-    X(PATTERNS, "patternProperties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)  \
-    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_MEMBERS, OBJECT,       \
+    X(PROPERTIES, "properties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND)      \
+    X(PATTERNS, "patternProperties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND) \
+    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_CHILDREN, OBJECT,      \
       NO_BOUND)                                                               \
-    X(NAMES, "propertyNames", 's', ALL, TO_MEMBERS, OBJECT, NO_BOUND)         \
-    X(PREFIX, "prefixItems", '[', NEW, TO_ELEMENTS, ARRAY, NO_BOUND)          \
-    X(REST, "items", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)                  \
-    X(EXTRA, "additionalItems", 's', OLD, TO_ELEMENTS, ARRAY, NO_BOUND)       \
-    X(CONTAINS, "contains", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)           \
+    X(NAMES, "propertyNames", 's', ALL, TO_EACH, OBJECT, NO_BOUND)            \
+    X(PREFIX, "prefixItems", '[', NEW, TO_CHILDREN, ARRAY, NO_BOUND)          \
+    X(REST, "items", 's', ALL, TO_CHILDREN, ARRAY, NO_BOUND)                  \
+    X(EXTRA, "additionalItems", 's', OLD, TO_CHILDREN, ARRAY, NO_BOUND)       \
+    X(CONTAINS, "contains", 's', ALL, TO_EACH, ARRAY, NO_BOUND)               \
     X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
@@ -9277,11 +9351,7 @@ enum {
     TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
     TCALL_K_INDEX_,                         /* a hash table of names */
     TCALL_K_SLOT_,
-    TCALL_K_NEVER_, /* no node, but an error: a schema that is false */
-    TCALL_K_ATOM_,  /* the steps of a pattern */
-    TCALL_K_ASSERT_,
-    TCALL_K_FORK_,
-    TCALL_K_JUMP_
+    TCALL_K_NEVER_ /* no node, but an error: a schema that is false */
 };
 
 typedef struct tcall_keyword_ {
@@ -9296,8 +9366,8 @@ static const tcall_keyword_ tcall_keywords_[] = {
      TCALL_##type, TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        {"pattern", '"', 0, TCALL_ASSERTS_, TCALL_MISSING, TCALL_NO_BOUND_},
-    {"properties", '{', 0, TCALL_TO_MEMBERS_, TCALL_OBJECT, TCALL_NO_BOUND_}};
+    /* TCALL_K_NAME_PATTERN_ */
+    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -9345,14 +9415,16 @@ static uint32_t tcall_type_bit_(tcall_str word)
     return 0;
 }
 
-/* In word: the op, whether arg is a span, and where in the schema's text it
- * comes from. */
-#define TCALL_SPANS_ 0x80
-#define TCALL_AT_    8
+/* In word: the op, whether it is a list or map, whether arg is a span, and
+ * where in the schema's text it comes from. */
+#define TCALL_OP_      0x3F
+#define TCALL_IS_LIST_ 0x40
+#define TCALL_SPANS_   0x80
+#define TCALL_AT_      8
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
-    return (int)(node->word & 0x7F);
+    return (int)(node->word & TCALL_OP_);
 }
 
 /* Where in the schema's text it comes from: the name in front of a member of a
@@ -9406,10 +9478,11 @@ static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
                : tcall_text_same_(quote, name);
 }
 
-/* properties, $defs and definitions of more than a few members have a hash
- * table in front of their nodes: a header and one node for each slot, whose arg
- * says how far after the header the node of a member is, 0: free. Names that
- * hash alike are compared: it decides nothing but time. */
+/* Maps of more than a few members begin with a hash table: a header and one
+ * node for each slot, whose arg says how far after the header the node of a
+ * member is, 0: free. Names that hash alike are compared: it decides nothing
+ * but time.
+ */
 static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
                                  uint32_t hash)
 {
@@ -9422,41 +9495,41 @@ static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
     return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
 }
 
-/* The first node of a keyword's map, which is its index if it has one; 0: the
- * schema does not have the keyword. */
-static uint32_t tcall_node_map_(const tcall_node_ *program, uint32_t schema,
-                                uint32_t end, int op)
+/* The first member of a list or map. */
+static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
 {
-    uint32_t i = schema + 1, next;
-    for (; i < end; i = next) {
-        next = tcall_node_after_(program, i);
-        if (tcall_node_op_(&program[i]) == op ||
-            (tcall_node_op_(&program[i]) == TCALL_K_INDEX_ &&
-             tcall_node_op_(&program[next]) == op))
-            return i;
-    }
-    return 0;
+    uint32_t first = list + 1;
+    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
+               ? tcall_node_after_(program, first)
+               : first;
 }
 
-/* The member of such a map with this name, 0: none. */
+/* The member of a map with this name, 0: none. Without an index the search
+ * begins at next, after the member that was found last: names tend to come in
+ * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t end, tcall_str name, int32_t *steps)
+                                 uint32_t next, tcall_str name, int32_t *steps)
 {
     const tcall_node_ *program = s->program;
-    int op = tcall_node_op_(&program[map]);
-    uint32_t member = map, slot;
-    if (op == TCALL_K_INDEX_) {
-        slot = tcall_node_slot_(program, map, tcall_hash_(name));
-        for (; program[slot].arg && --*steps >= 0;
-             slot = tcall_node_slot_after_(program, map, slot))
-            if (tcall_node_named_(s, map + program[slot].arg, name))
-                return map + program[slot].arg;
+    uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
+    if (first == end)
+        return 0;
+    if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
+        next = tcall_node_slot_(program, first, tcall_hash_(name));
+        for (; program[next].arg && --*steps >= 0;
+             next = tcall_node_slot_after_(program, first, next))
+            if (tcall_node_named_(s, first + program[next].arg, name))
+                return first + program[next].arg;
         return 0;
     }
-    for (; member < end && tcall_node_op_(&program[member]) == op;
-         member = tcall_node_after_(program, member))
+    member = next = next < end ? next : first;
+    do {
         if (--*steps >= 0 && tcall_node_named_(s, member, name))
             return member;
+        member = tcall_node_after_(program, member);
+        if (member == end)
+            member = first;
+    } while (member != next);
     return 0;
 }
 
@@ -9477,9 +9550,8 @@ typedef struct tcall_sc_ {
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
-    uint32_t open; /* schema being built; its span is the one around it yet */
-    uint32_t found_in, found; /* the last child looked for, see resolve */
-    int found_op;
+    uint32_t open; /* the schema, list or map that is being built; its span is
+                    * the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
@@ -9519,6 +9591,23 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
         c->node[c->count].arg = arg;
     }
     return c->count++;
+}
+
+/* A node that others will be within. */
+static void tcall_sc_open_(tcall_sc_ *c, int op, const char *at, uint32_t arg)
+{
+    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at, arg | c->open);
+}
+
+/* Gives the node that is open its span. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint32_t open = c->open, parent;
+    if (c->count > c->cap)
+        return;
+    parent = c->node[open].arg & TCALL_SPAN_;
+    c->node[open].arg += c->count - open - parent;
+    c->open = parent;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -9591,61 +9680,44 @@ static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
 }
 
 /* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t index)
+static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
 {
-    uint32_t i = tcall_node_after_(c->node, index);
-    int op = tcall_node_op_(&c->node[i]);
-    for (; i < c->count && tcall_node_op_(&c->node[i]) == op && c->steps > 0;
-         i = tcall_node_after_(c->node, i)) {
-        const char *quote = tcall_node_at_(c->out, i);
-        uint32_t slot = tcall_sc_slot_(c, index, quote);
-        if (c->node[slot].arg)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-        c->node[slot].arg = i - index;
-    }
+    uint32_t index = map + 1,
+             i = index < c->count ? tcall_node_first_(c->node, map) : index;
+    if (i > index)
+        for (; i < c->count && c->steps > 0;
+             i = tcall_node_after_(c->node, i)) {
+            const char *quote = tcall_node_at_(c->out, i);
+            uint32_t slot = tcall_sc_slot_(c, index, quote);
+            if (c->node[slot].arg)
+                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+            c->node[slot].arg = i - index;
+        }
+}
+
+/* All members of the open list or map are there. */
+static void tcall_sc_close_list_(tcall_sc_ *c)
+{
+    uint32_t list = c->open;
+    tcall_sc_close_(c);
+    if (c->count <= c->cap)
+        tcall_sc_fill_(c, list);
 }
 
 /* The node of the property whose name is at a quote, 0: none. */
 static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
                                    const char *quote)
 {
-    uint32_t i = map, slot;
-    if (map && tcall_node_op_(&c->node[map]) == TCALL_K_INDEX_) {
-        slot = tcall_sc_slot_(c, map, quote);
-        return c->node[slot].arg ? map + c->node[slot].arg : 0;
+    uint32_t i = tcall_node_first_(c->node, map), slot;
+    if (i > map + 1) {
+        slot = tcall_sc_slot_(c, map + 1, quote);
+        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
     }
-    for (; i && i < c->count &&
-           tcall_node_op_(&c->node[i]) == TCALL_K_PROPERTIES_;
+    for (; i < tcall_node_after_(c->node, map);
          i = tcall_node_after_(c->node, i))
         if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
             return i;
     return 0;
-}
-
-static void tcall_sc_reverse_(tcall_node_ *from, tcall_node_ *to)
-{
-    for (; from < to; from++) {
-        tcall_node_ node = *--to;
-        *to = *from;
-        *from = node;
-    }
-}
-
-/* Moves the names in required after all else of the schema: when their turn
- * comes it is known how many required properties were met. */
-static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *end = c->node + c->count, *first, *others;
-    uint32_t i =
-        tcall_node_child_(c->node, schema, c->count, TCALL_K_REQUIRED_);
-    if (!i)
-        return;
-    first = others = c->node + i;
-    while (others < end && tcall_node_op_(others) == TCALL_K_REQUIRED_)
-        others++;
-    tcall_sc_reverse_(first, others);
-    tcall_sc_reverse_(others, end);
-    tcall_sc_reverse_(first, end);
 }
 
 /* Marks the properties that are required, and of the names in required those
@@ -9654,12 +9726,14 @@ static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
-    uint32_t map = tcall_node_map_(node, schema, c->count, TCALL_K_PROPERTIES_);
-    uint32_t first =
+    uint32_t map =
+        tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
+    uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i = first, property, met = 0;
-    for (; i && i < c->count && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
-         i++) {
+    uint32_t i, property, met = 0;
+    if (!map || !list)
+        return;
+    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
         property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
         if (!property || node[property].arg & TCALL_MARKED_)
             continue;
@@ -9667,8 +9741,8 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         node[i].arg |= TCALL_MARKED_;
         met++;
     }
-    if (first)
-        node[first].arg |= met;
+    if (met)
+        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -9681,8 +9755,10 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
         return;
     for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
         int op = tcall_node_op_(&c->node[i]);
-        bool kept = op == TCALL_K_REF_ || op == TCALL_K_INDEX_ ||
-                    op == TCALL_K_DEFS_ || op == TCALL_K_DEFINITIONS_;
+        bool empty = c->node[i].word & TCALL_IS_LIST_ &&
+                     tcall_node_after_(c->node, i) == i + 1;
+        bool kept = empty || op == TCALL_K_REF_ || op == TCALL_K_DEFS_ ||
+                    op == TCALL_K_DEFINITIONS_;
         if (!kept || typed)
             tcall_sc_refuse_(c, tcall_node_at_(c->out, i),
                              "keyword beside $ref, which this draft ignores",
@@ -9691,18 +9767,12 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
 }
 
 /* All of the open schema's nodes are there. */
-static void tcall_sc_close_(tcall_sc_ *c)
+static void tcall_sc_close_schema_(tcall_sc_ *c)
 {
-    uint32_t schema = c->open, parent, i;
+    uint32_t schema = c->open;
+    tcall_sc_close_(c);
     if (c->count > c->cap)
         return;
-    parent = c->node[schema].arg & TCALL_SPAN_;
-    c->node[schema].arg += c->count - schema - parent;
-    c->open = parent;
-    tcall_sc_required_last_(c, schema);
-    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i))
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_INDEX_)
-            tcall_sc_fill_(c, i);
     tcall_sc_require_(c, schema);
     tcall_sc_beside_(c, schema);
 }
@@ -9721,11 +9791,13 @@ static uint32_t tcall_sc_plain_(const char *quote)
 /* required: a node for each name. */
 static void tcall_sc_names_(tcall_sc_ *c, const char *p)
 {
+    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_IS_LIST_, p, 0);
     for (p = tcall_text_next_(p + 1); *p == '"';
          p = tcall_text_next_(tcall_text_skip_(p)))
         tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
     if (*p != ']')
         tcall_sc_malformed_(c, p, '"');
+    tcall_sc_close_(c);
 }
 
 /* A schema starts at p; at is where its node says it comes from. */
@@ -9737,9 +9809,8 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
                                op == TCALL_K_DEPENDENCIES_);
     if (op == TCALL_K_DEPENDENT_REQUIRED_ ? !names : !schema && !names)
         return tcall_sc_malformed_(c, p, names || schema ? '[' : 's');
-    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at,
-                             (*p == 'f' ? 0 : TCALL_ANY_) |
-                                 tcall_sc_plain_(at) | c->open);
+    tcall_sc_open_(c, op, at,
+                   (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at));
     if (op == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, TCALL_K_NAME_PATTERN_, at);
     if (*p == '{') {
@@ -9748,7 +9819,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
     }
     if (names)
         tcall_sc_names_(c, p);
-    tcall_sc_close_(c);
+    tcall_sc_close_schema_(c);
     return tcall_text_skip_(p);
 }
 
@@ -9913,8 +9984,8 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     }
     if (*p == '[' && !tcall_text_first_(p))
         tcall_sc_malformed_(c, p, '[');
-    if (op == TCALL_K_PROPERTIES_ || op == TCALL_K_DEFS_ ||
-        op == TCALL_K_DEFINITIONS_)
+    tcall_sc_open_(c, op | TCALL_IS_LIST_, p, 0);
+    if (*p == '{')
         tcall_sc_index_(c, p);
     c->kind[c->depth++] = (uint8_t)op;
     return p + 1;
@@ -9930,7 +10001,9 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
         if (tcall_text_closes_(p)) {
             c->depth--;
             if (kind == TCALL_OPEN_)
-                tcall_sc_close_(c);
+                tcall_sc_close_schema_(c);
+            else
+                tcall_sc_close_list_(c);
             p++;
             continue;
         }
@@ -9968,38 +10041,21 @@ static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
     return tcall_pointer_unescape_(name, len);
 }
 
-/* The first node of a schema's list or map. Many $refs in a row lead through
- * the same one, so the last answer is kept. */
-static uint32_t tcall_sc_map_(tcall_sc_ *c, uint32_t schema, int op)
-{
-    if (c->found_in != schema || c->found_op != op) {
-        uint32_t end = tcall_node_after_(c->node, schema);
-        c->found = tcall_node_map_(c->node, schema, end, op);
-        c->found_in = schema;
-        c->found_op = op;
-        c->steps -= (int32_t)((c->found ? c->found : end) - schema) / 16;
-    }
-    return c->found;
-}
-
 /* The element of a list, 0: none. */
-static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
-                                  tcall_str name)
+static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
 {
-    int op = tcall_node_op_(&c->node[first]);
-    uint32_t index = 0;
-    size_t i;
+    uint32_t index = 0, end = tcall_node_after_(c->node, list), i;
+    size_t digit;
     if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
         return 0;
-    for (i = 0; i < name.len; i++) {
-        if (!tcall_is_digit_(name.ptr[i]))
+    for (digit = 0; digit < name.len; digit++) {
+        if (!tcall_is_digit_(name.ptr[digit]))
             return 0;
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+        index = index * 10 + (uint32_t)(name.ptr[digit] - '0');
     }
-    for (; first < end && tcall_node_op_(&c->node[first]) == op;
-         first = tcall_node_after_(c->node, first))
+    for (i = list + 1; i < end; i = tcall_node_after_(c->node, i))
         if (!index-- || --c->steps <= 0)
-            return first;
+            return i;
     return 0;
 }
 
@@ -10008,7 +10064,7 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
 static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
 {
     char name[TCALL_NAME_MAX_];
-    uint32_t first, end = tcall_node_after_(c->node, schema);
+    uint32_t child, end = tcall_node_after_(c->node, schema);
     int len = tcall_sc_step_(at, name), op;
     if (len < 0)
         return 0;
@@ -10016,20 +10072,17 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    first = tcall_sc_map_(c, schema, op);
-    if (!first && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020) {
-        op = TCALL_K_PREFIX_;
-        first = tcall_sc_map_(c, schema, op);
-    }
-    if (!first || tcall_keywords_[op].begins == 's')
-        return first;
+    child = tcall_node_child_(c->node, schema, end, op);
+    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
+    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
+        return child;
     if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
         return 0;
-    if (tcall_keywords_[op].begins == '[')
-        return tcall_sc_element_(c, first, end,
-                                 tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, first, end, tcall_slice_(name, (size_t)len),
-                            &c->steps);
+    if (*tcall_node_at_(c->out, child) == '[')
+        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
+    return tcall_node_find_(c->out, child, child + 1,
+                            tcall_slice_(name, (size_t)len), &c->steps);
 }
 
 /* Finds the schema that a $ref means. */
@@ -10110,8 +10163,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* -- Entry ---------------------------------------------------------------- */
 
-/* Compiles text that is one JSON value. The root's $schema counts from the
- * beginning, wherever it stands. */
+/* The root's $schema counts from the beginning, wherever it stands. */
 static void tcall_sc_run_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->text);
@@ -10129,22 +10181,16 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles text that is one JSON value. Apart from the scan that comes first,
+ * so that not both need their stack at the same time. */
+TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
+                                             size_t size, tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
-    int r = tcall_scan_whole_(text);
     tcall_sc_ c;
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        out->reason = tcall_error_text(r);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
+    c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
         c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
@@ -10152,7 +10198,6 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    c.found_op = TCALL_K_COUNT_;
     out->program = c.node;
     tcall_sc_run_(&c);
     out->need = c.count * sizeof *c.node + pad;
@@ -10162,6 +10207,21 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
         return TCALL_E_MEMORY;
     out->nodes = c.count; /* only now: nothing is checked against the rest */
     return (int)out->need;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+        r = TCALL_E_LIMIT;
+    if (r < 0) {
+        out->reason = tcall_error_text(r);
+        return TCALL_E_SCHEMA;
+    }
+    out->text = text.ptr;
+    return tcall_sc_compile_(out, mem, size, draft);
 }
 
 /* ==========================================================================
@@ -10179,30 +10239,39 @@ typedef struct tcall_ev_frame_ {
     uint8_t flags;
     uint8_t type;      /* of the value, as the schema sees it */
     uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
-    bool complete;     /* all properties that are required were met */
-    uint32_t required; /* required properties that were met */
     uint32_t schema;   /* its node */
-    uint32_t end;      /* the node after it */
     uint32_t pc;       /* the keyword that is at work */
     uint32_t tok;      /* the value */
     uint32_t cur;      /* the value that pc was applied to last, or NEVER */
-    uint32_t next_key; /* where the search for the next name begins */
-    uint32_t known;    /* tokens of the members that properties named */
-    uint32_t branch;   /* the schema that decides: then, else, one of anyOf */
-    uint32_t progress; /* how far that came */
-    uint32_t match_count; /* contains: how many elements match */
+    uint32_t met;      /* required properties that were met */
+    uint32_t required; /* the list of their names, or 0 */
+    union {
+        struct {              /* of a keyword that asks */
+            uint32_t branch;  /* the schema that decides: then, one of anyOf */
+            uint32_t reached; /* how far that came */
+            uint32_t matches; /* contains: how many elements match */
+        } ask;
+        struct {            /* of all that are for members or elements */
+            uint32_t at;    /* the schema applied to cur last, or 0 */
+            uint32_t first; /* properties or prefixItems */
+            uint32_t next;  /* what comes after the one that was found last */
+            uint32_t patterns; /* patternProperties */
+            uint32_t others;   /* additionalProperties, items */
+        } walk;
+    } by;
 } tcall_ev_frame_;
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,  /* stop at the first error, report none */
-    TCALL_F_STRICT_ = 4, /* no coercion */
-    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
-    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
-    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
+    TCALL_F_QUIET_ = 2,   /* stop at the first error, report none */
+    TCALL_F_STRICT_ = 4,  /* no coercion */
+    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
+    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,   /* the branch is at work and decides */
+    TCALL_F_ABSENT_ = 64, /* the null at cur may count as absent */
+    TCALL_F_WALKED_ = 128 /* members or elements have been checked */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -10284,6 +10353,13 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
     f->flags |= TCALL_F_BAD_;
 }
 
+/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
+ */
+static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+{
+    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+}
+
 /* Scratch above the frames. NULL, with the error, when there is too little. */
 static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 {
@@ -10327,51 +10403,27 @@ static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
     return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
 }
 
-/* Whether one of the frame's properties has the name that is this token. */
-static bool tcall_ev_property_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                               uint32_t name)
+static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    uint32_t map =
-        tcall_node_map_(e->program, f->schema, f->end, TCALL_K_PROPERTIES_);
-    return map && tcall_node_find_(e->s, map, f->end, tcall_ev_of_(e, name),
-                                   &e->steps);
+    return tcall_node_after_(e->program, f->schema);
 }
 
-/* Whether one of the frame's patternProperties matches this name. */
-static bool tcall_ev_patterned_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                uint32_t name)
+/* Whether the frame's object has the member that a node names. The search
+ * begins at *key, after the one that was found last. */
+static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           uint32_t node, uint32_t *key)
 {
-    uint32_t i =
-        tcall_node_child_(e->program, f->schema, f->end, TCALL_K_PATTERNS_);
-    for (;
-         i && i < f->end && tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_ev_match_(e, i + 1, name))
-            return true;
-    return false;
-}
-
-/* The value of the frame's member that its node at pc names, 0: none. The
- * search begins at the key where the last one ended: names tend to come in
- * order. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), key = f->next_key, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
-        return 0;
+    uint32_t first = f->tok + 1, end = tcall_ev_after_(e, f->tok), from = *key;
+    bool found = false;
+    if (first == end)
+        return false;
     do {
-        bool found = tcall_ev_named_(e, f->pc, key);
-        e->steps--;
-        value = key + 1;
-        key = tcall_ev_after_(e, value);
-        if (key == end)
-            key = f->tok + 1;
-        if (found) {
-            f->next_key = key;
-            return value;
-        }
-    } while (key != f->next_key);
-    return 0;
+        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        *key = tcall_ev_after_(e, *key + 1);
+        if (*key == end)
+            *key = first;
+    } while (!found && *key != from);
+    return found;
 }
 
 /* Is the value like the JSON text at p, but for what is within them? type: what
@@ -10575,28 +10627,30 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required: whether the member that the node at pc names is there. Where as
- * many required properties were met as the first node counts, all of them are.
- */
-static bool tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
+/* required, after all else: when as many required properties were met as the
+ * first name counts, only names that are no properties are left to look for. */
+static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t arg = e->program[f->pc].arg, count = arg & TCALL_SPAN_;
-    if (count)
-        f->complete = f->required == count;
-    return (f->complete && arg & TCALL_MARKED_) || tcall_ev_find_(e, f);
+    const tcall_node_ *program = e->program;
+    uint32_t i = f->required + 1, key = f->tok + 1;
+    uint32_t end = tcall_node_after_(program, f->required);
+    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    for (; i < end && !tcall_ev_over_(f); i++)
+        if (!(met && program[i].arg & TCALL_MARKED_) &&
+            !tcall_ev_find_(e, f, i, &key))
+            tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
+    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword;
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (op >= TCALL_K_COUNT_)
-        return;
-    keyword = &tcall_keywords_[op];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+    if (keyword->applies != TCALL_ASSERTS_ ||
+        (keyword->type != TCALL_MISSING && keyword->type != f->type))
         return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
@@ -10606,7 +10660,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         count = tcall_ev_repeated_(e, f);
         ok = !count;
         break;
-    case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
+    case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
         if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
@@ -10625,36 +10679,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -10677,19 +10739,29 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
- */
-static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+/* Whether the keyword at pc applies schemas to this value. Those for members
+ * or elements are at work all at once; of other lists each schema is. */
+static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const tcall_node_ *node = &e->program[f->pc];
+    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+        return false;
+    if (keyword->applies == TCALL_TO_CHILDREN_)
+        return !(f->flags & TCALL_F_WALKED_);
+    return keyword->applies < TCALL_TO_CHILDREN_ &&
+           !(node->word & TCALL_IS_LIST_);
 }
 
-/* Whether a node is a keyword that is at work for longer than one step. */
-static bool tcall_ev_applies_(int op)
+/* The node after that at pc, or within it where that is a list of schemas for
+ * the value itself. */
+static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return op == TCALL_K_INDEX_ ||
-           (op < TCALL_K_COUNT_ &&
-            tcall_keywords_[op].applies < TCALL_TO_NOTHING_);
+    const tcall_node_ *node = &e->program[f->pc];
+    bool within =
+        node->word & TCALL_IS_LIST_ &&
+        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
+    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
 }
 
 /* Decides the assertions of the frame on top, up to the next keyword that
@@ -10697,16 +10769,16 @@ static bool tcall_ev_applies_(int op)
  * answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
+    uint32_t end = tcall_ev_end_(e, f);
     f->cur = TCALL_NEVER_;
-    while (f->pc < f->end && !tcall_ev_over_(f)) {
-        int op = tcall_node_op_(&program[f->pc]);
-        if (tcall_ev_applies_(op))
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
+        if (tcall_ev_applies_(e, f))
             return TCALL_PUSHED_;
         e->steps--;
-        tcall_ev_assert_(e, f, op);
-        f->pc = tcall_node_after_(program, f->pc);
+        tcall_ev_assert_(e, f);
     }
+    if (f->required)
+        tcall_ev_required_(e, f);
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
 }
@@ -10732,15 +10804,10 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     if (e->error)
         return 0;
     e->depth++;
+    memset(f, 0, sizeof *f);
     f->schema = schema;
-    f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
-    f->next_key = tok + 1;
-    f->known = f->branch = f->progress = f->match_count = 0;
-    f->required = 0;
-    f->holding = 0;
-    f->complete = false;
     f->type = (uint8_t)type;
     f->flags = (uint8_t)flags;
     return tcall_ev_resume_(e, f);
@@ -10749,56 +10816,24 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 TCALL_NOINLINE_ static uint32_t
 tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    return tcall_node_child_(e->program, f->schema, f->end, op);
-}
-
-/* Whether a member is one that the keyword is not applied to. */
-static bool tcall_ev_skips_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            uint32_t value)
-{
-    uint32_t key = value - 1;
-    if (op == TCALL_K_ADDITIONAL_)
-        return tcall_ev_property_(e, f, key) || tcall_ev_patterned_(e, f, key);
-    return op == TCALL_K_PATTERNS_ && !tcall_ev_match_(e, f->pc + 1, key);
-}
-
-/* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
-{
-    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
-    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
-    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
-            tok = tcall_ev_after_(e, tok);
-    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
+    return tcall_node_child_(e->program, f->schema, tcall_ev_end_(e, f), op);
 }
 
 /* The next value that the schema at pc is for, NEVER: there is none left. */
-static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static uint32_t tcall_ev_next_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    unsigned applies = tcall_keywords_[op].applies;
-    bool members = applies == TCALL_TO_MEMBERS_;
-    if (applies == TCALL_TO_VALUE_)
-        return f->tok;
-    if (f->type != tcall_keywords_[op].type)
-        return TCALL_NEVER_;
-    if (applies == TCALL_TO_PRESENT_)
-        return tcall_ev_find_(e, f) ? f->tok : TCALL_NEVER_;
-    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->known == end)
-        return TCALL_NEVER_; /* properties named them all */
-    do {
-        if (cur != TCALL_NEVER_)
-            cur = tcall_ev_after_(e, cur) + members;
-        else if (members || op == TCALL_K_CONTAINS_)
-            cur = f->tok + 1 + members;
-        else
-            cur = tcall_ev_rest_(e, f, op);
-        if (cur >= end || --e->steps < 0 || e->error)
-            return TCALL_NEVER_;
-    } while (tcall_ev_skips_(e, f, op, cur));
-    return cur;
+    uint32_t end = tcall_ev_after_(e, f->tok), next = f->tok + 1;
+    uint32_t member = f->type == TCALL_OBJECT;
+    switch (tcall_keywords_[op].applies) {
+    case TCALL_TO_VALUE_: return f->tok;
+    case TCALL_TO_PRESENT_:
+        return tcall_ev_find_(e, f, f->pc, &next) ? f->tok : TCALL_NEVER_;
+    default:
+        if (f->cur != TCALL_NEVER_)
+            next = tcall_ev_after_(e, f->cur);
+        next += member;
+        return next < end && --e->steps >= 0 ? next : TCALL_NEVER_;
+    }
 }
 
 /* What the schema at pc said about cur. */
@@ -10809,16 +10844,17 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
         if (r) {
             f->holding = (uint8_t)(f->holding + (f->holding < 2));
-            f->branch = f->pc;
+            f->by.ask.branch = f->pc;
         } else if (!f->holding && e->progress > 2 * f->tok &&
-                   e->progress >= f->progress) {
-            f->branch = e->progress > f->progress ? f->pc : 0;
-            f->progress = e->progress;
+                   e->progress >= f->by.ask.reached) {
+            f->by.ask.branch = e->progress > f->by.ask.reached ? f->pc : 0;
+            f->by.ask.reached = e->progress;
         }
     } else if (op == TCALL_K_IF_) {
-        f->branch = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        f->by.ask.branch =
+            tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
     } else if (op == TCALL_K_CONTAINS_) {
-        f->match_count += (uint32_t)r;
+        f->by.ask.matches += (uint32_t)r;
     } else if (op == TCALL_K_NOT_ && r) {
         tcall_ev_fails_(e, f, f->pc, 0);
     } else if (op != TCALL_K_NOT_ && !r) {
@@ -10837,12 +10873,13 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t first = tcall_ev_child_(e, f, op);
     if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
-        f->pc = first;
-        f->branch = f->progress = f->match_count = 0;
+        f->pc = first + 1;
+        memset(&f->by, 0, sizeof f->by);
         return true;
     }
-    if (once ? retry
-             : !f->holding && f->branch && !(f->flags & TCALL_F_QUIET_)) {
+    if (once
+            ? retry
+            : !f->holding && f->by.ask.branch && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
@@ -10857,13 +10894,14 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
-        if (op == TCALL_K_IF_ && f->branch) {
+        if (op == TCALL_K_IF_ && f->by.ask.branch) {
             f->flags |= TCALL_F_LAST_;
             return;
         }
         if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+            for (; next < end && tcall_node_op_(&program[next]) == op;
                  next = tcall_node_after_(program, next))
                 if (!f->holding || op == TCALL_K_ONEOF_ ||
                     f->flags & TCALL_F_RETRY_) {
@@ -10874,16 +10912,16 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+    if (op == TCALL_K_CONTAINS_) {
         min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
         max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->match_count < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->match_count);
-        if (max && f->match_count > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->match_count);
+        if (f->by.ask.matches < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
+        if (max && f->by.ask.matches > program[max].arg)
+            tcall_ev_fails_(e, f, max, f->by.ask.matches);
     }
     f->pc = next;
-    f->branch = f->progress = f->match_count = 0;
+    memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
@@ -10901,7 +10939,7 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     unsigned flags = f->flags & TCALL_F_ALIKE_;
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
-        return tcall_ev_enter_(e, f->branch, tok, flags);
+        return tcall_ev_enter_(e, f->by.ask.branch, tok, flags);
     if (tcall_ev_asks_(op))
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
@@ -10914,25 +10952,103 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-/* Applies the schema of a property to the member at cur. A null may count as
- * absent where coercion is allowed and the property is not required. */
-static int tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t property)
+/* A keyword that applies schemas to the value or to each name or element. */
+static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    bool required = e->program[property].arg & TCALL_MARKED_;
-    f->known += 1 + (uint32_t)e->tok[f->cur].span;
-    f->required += required;
-    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-    if (tcall_ev_kind_(e, f->cur) == TCALL_NULL && !required &&
-        !(flags & TCALL_F_STRICT_)) {
-        f->flags |= TCALL_F_ABSENT_;
-        flags |= TCALL_F_TEST_;
+    if (r < 0) {
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_EACH_ && !tcall_ev_over_(f))
+            return TCALL_PUSHED_; /* to the next */
     }
-    return tcall_ev_enter_(e, property, f->cur, flags);
+    tcall_ev_done_(e, f, op);
+    return tcall_ev_resume_(e, f);
 }
 
-/* A member's schema has answered. */
-static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* -- Members and elements ------------------------------------------------- */
+
+/* Begins with the first one: notes what may be for it. */
+static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    bool object = f->type == TCALL_OBJECT;
+    f->flags |= TCALL_F_WALKED_;
+    f->cur = f->tok + 1 + object;
+    f->by.walk.first =
+        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->by.walk.next = f->by.walk.first + 1;
+    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
+    f->by.walk.others =
+        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
+    if (!object && !f->by.walk.others && f->by.walk.first)
+        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+}
+
+/* The schema for the element at cur. */
+static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t list = f->by.walk.first, prefix = f->by.walk.next;
+    if (!list || prefix == tcall_node_after_(e->program, list))
+        return f->by.walk.others;
+    f->by.walk.next = tcall_node_after_(e->program, prefix);
+    return prefix;
+}
+
+/* The property that the member at cur is, 0: none. */
+static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t property =
+        f->by.walk.first
+            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
+                               tcall_ev_of_(e, f->cur - 1), &e->steps)
+            : 0;
+    if (property)
+        f->by.walk.next = tcall_node_after_(e->program, property);
+    return property;
+}
+
+/* The next schema for the member at cur: that of the property, then those of
+ * the patterns that match, or else the one for all others; 0: no more. */
+static uint32_t tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t at = f->by.walk.at, i = f->by.walk.patterns, end;
+    uint32_t property = at ? 0 : tcall_ev_property_(e, f);
+    if (property || (at && at == f->by.walk.others))
+        return property;
+    if (i) {
+        end = tcall_node_after_(program, i);
+        i = at > i && at < end ? tcall_node_after_(program, at) : i + 1;
+        for (; i < end; i = tcall_node_after_(program, i))
+            if (tcall_ev_match_(e, i + 1, f->cur - 1))
+                return i;
+    }
+    return at ? 0 : f->by.walk.others;
+}
+
+/* Applies a schema to the member or element at cur. A null may count as absent
+ * where coercion is allowed and the property is not required. */
+static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *schema = &e->program[f->by.walk.at];
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+    if (tcall_node_op_(schema) == TCALL_K_PROPERTIES_) {
+        if (schema->arg & TCALL_MARKED_) {
+            f->met++;
+        } else if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                   !(flags & TCALL_F_STRICT_)) {
+            f->flags |= TCALL_F_ABSENT_;
+            flags |= TCALL_F_TEST_;
+        }
+    }
+    return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
+}
+
+/* What the schema said about the member or element. */
+static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
@@ -10940,72 +11056,32 @@ static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         f->flags |= TCALL_F_BAD_;
 }
 
-/* properties, where most of the time is spent: each looks for its member. r:
- * what the schema at pc said, or TCALL_PUSHED_. */
-static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* All keywords that are for members or elements, one of these after the other,
+ * in the order of the value. r: what the last schema said, or TCALL_PUSHED_. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
-    const tcall_node_ *program = e->program;
-    do {
-        if (r < 0) {
-            f->cur = tcall_ev_find_(e, f);
-            r = f->cur ? tcall_ev_member_(e, f, f->pc) : 1;
-            if (r < 0)
-                return r;
-        }
-        tcall_ev_member_answer_(e, f, r);
-        f->pc += program[f->pc].arg & TCALL_SPAN_;
-        r = TCALL_PUSHED_;
-    } while (f->pc < f->end && !tcall_ev_over_(f) &&
-             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Many properties: each member looks for its schema in the index at pc. */
-static int tcall_ev_indexed_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), property;
-    int op = tcall_node_op_(&e->program[tcall_node_after_(e->program, f->pc)]);
-    if (op != TCALL_K_PROPERTIES_ || f->type != TCALL_OBJECT)
-        f->cur = end;
-    else if (r >= 0)
-        tcall_ev_member_answer_(e, f, r);
-    for (;;) {
-        if (f->cur == TCALL_NEVER_)
-            f->cur = f->tok + 2;
-        else if (f->cur < end)
-            f->cur = tcall_ev_after_(e, f->cur) + 1;
-        if (f->cur >= end || tcall_ev_over_(f) || --e->steps < 0)
-            break;
-        property = tcall_node_find_(e->s, f->pc, f->end,
-                                    tcall_ev_of_(e, f->cur - 1), &e->steps);
-        if (!property)
+    uint32_t end = tcall_ev_after_(e, f->tok);
+    bool object = f->type == TCALL_OBJECT;
+    if (r < 0)
+        tcall_ev_begin_(e, f);
+    else
+        tcall_ev_child_answer_(e, f, r);
+    while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
+        if (object)
+            f->by.walk.at = tcall_ev_member_(e, f);
+        else
+            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        if (!f->by.walk.at) {
+            f->cur = tcall_ev_after_(e, f->cur) + object;
             continue;
-        r = tcall_ev_member_(e, f, property);
+        }
+        r = tcall_ev_child_enter_(e, f);
         if (r < 0)
             return r;
-        tcall_ev_member_answer_(e, f, r);
+        tcall_ev_child_answer_(e, f, r);
     }
-    f->pc = tcall_node_after_(e->program, f->pc);
-    while (f->pc < f->end && tcall_node_op_(&e->program[f->pc]) == op)
-        f->pc = tcall_node_after_(e->program, f->pc);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Any other keyword that applies schemas. */
-static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    unsigned applies = tcall_keywords_[op].applies;
-    if (r < 0) {
-        f->cur = tcall_ev_next_(e, f, op);
-        if (f->cur != TCALL_NEVER_)
-            return tcall_ev_apply_(e, f, op);
-    } else {
-        tcall_ev_answer_(e, f, op, r);
-        if ((applies == TCALL_TO_MEMBERS_ || applies == TCALL_TO_ELEMENTS_) &&
-            op != TCALL_K_PREFIX_ && !tcall_ev_over_(f))
-            return TCALL_PUSHED_; /* to the next member or element */
-    }
-    tcall_ev_done_(e, f, op);
+    memset(&f->by, 0, sizeof f->by);
+    f->pc = tcall_ev_step_(e, f);
     return tcall_ev_resume_(e, f);
 }
 
@@ -11017,12 +11093,10 @@ static int tcall_ev_run_(tcall_ev_ *e)
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        if (op == TCALL_K_PROPERTIES_)
-            r = tcall_ev_members_(e, f, r);
-        else if (op == TCALL_K_INDEX_)
-            r = tcall_ev_indexed_(e, f, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_CHILDREN_)
+            r = tcall_ev_walk_(e, f, r);
         else
-            r = tcall_ev_walk_(e, f, op, r);
+            r = tcall_ev_keyword_(e, f, op, r);
     }
     return r;
 }
@@ -11070,6 +11144,9 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
+ *
+ * A sentence is a row of a table, a text in which %v and the like stand for
+ * what differs from one error to the next.
  */
 
 /* -- Pieces of sentences -------------------------------------------------- */
@@ -11077,29 +11154,22 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-/* All of these write into the content of a JSON string. */
-static void tcall_say_(tcall_writer *writer, const char *text)
-{
-    tcall_write_content_(writer, tcall_str_of(text));
-}
-
 /* Bytes, cut when they are many. */
 static void tcall_say_str_(tcall_writer *writer, tcall_str text)
 {
     bool cut = text.len > TCALL_SHOWN_;
+    tcall_write_bytes(writer, text.ptr,
+                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
     if (cut)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_SHOWN_);
-    tcall_write_content_(writer, text);
-    if (cut)
-        tcall_say_(writer, "...");
+        tcall_write_text(writer, "...");
 }
 
 /* A string as a reader sees it: its quotes, nothing escaped within. */
 static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
 {
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
     tcall_say_str_(writer, text);
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
 }
 
 /* The JSON text at p. */
@@ -11111,54 +11181,55 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
 /* A number that we counted. */
 static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
-    char digits[10], *p = digits + sizeof digits;
-    do {
-        *--p = (char)('0' + count % 10);
-        count /= 10;
-    } while (count);
-    tcall_write_content_(writer,
-                         tcall_slice_(p, (size_t)(digits + sizeof digits - p)));
+    writer->last = 0; /* there are no commas in a sentence */
+    tcall_write_uint(writer, count);
+}
+
+/* A count with its noun, for strings, arrays and objects. */
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               tcall_type type)
+{
+    static const char *const nouns[][2] = {{" character", " characters"},
+                                           {" element", " elements"},
+                                           {" property", " properties"}};
+    tcall_say_count_(writer, count);
+    tcall_write_text(writer, nouns[type - TCALL_STRING][count != 1]);
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
 static void tcall_say_value_(tcall_writer *writer, tcall_json value)
 {
     tcall_type type = tcall_json_type(value);
+    tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
-        tcall_say_(writer, "the property name ");
+        tcall_write_text(writer, "the property name ");
     if (type == TCALL_STRING)
-        tcall_say_quoted_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_quoted_(writer, text);
     else if (type < TCALL_ARRAY)
-        tcall_say_str_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_str_(writer, text);
     else
-        tcall_say_(writer, type == TCALL_ARRAY ? "the array" : "the object");
+        tcall_write_text(writer,
+                         type == TCALL_ARRAY ? "the array" : "the object");
 }
 
-/* One step of a JSON Pointer: the name of a member, or the index of an element.
- */
-static void tcall_say_step_(tcall_writer *writer, tcall_json value,
-                            uint32_t index)
+/* -- JSON Pointers -------------------------------------------------------- */
+
+/* A part of a name. */
+static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 {
-    tcall_str name = tcall_json_key(value);
-    size_t i;
-    tcall_say_(writer, "/");
-    if (!(value.tok->type & TCALL_MEMBER_))
-        tcall_say_count_(writer, index);
-    for (i = 0; i < name.len; i++) {
-        const char *escape = tcall_pointer_escape_(name.ptr[i]);
-        size_t from = i;
-        while (!escape && i + 1 < name.len &&
-               !tcall_pointer_escape_(name.ptr[i + 1]))
-            i++;
-        if (escape)
-            tcall_say_(writer, escape);
-        else
-            tcall_write_content_(writer,
-                                 tcall_slice_(name.ptr + from, i + 1 - from));
+    size_t from = 0, i;
+    for (i = 0; i < part.len; i++) {
+        const char *escape = tcall_pointer_escape_(part.ptr[i]);
+        if (!escape)
+            continue;
+        tcall_write_bytes(writer, part.ptr + from, i - from);
+        tcall_write_text(writer, escape);
+        from = i + 1;
     }
+    tcall_write_bytes(writer, part.ptr + from, part.len - from);
 }
 
-/* The JSON Pointer of a token; of a name that of its value. */
+/* That of a token; of a name that of its value. */
 static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
                                const tcall_tok *tok)
 {
@@ -11169,18 +11240,52 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
         value = tcall_json_first(value);
         for (; value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
-        tcall_say_step_(writer, value, index);
+        tcall_write_text(writer, "/");
+        if (value.tok->type & TCALL_MEMBER_)
+            tcall_say_name_(writer, tcall_json_key(value));
+        else
+            tcall_say_count_(writer, index);
     }
 }
 
-/* "path": the JSON Pointer of a token. */
+/* "path": that of a token. */
 static void tcall_write_path_(tcall_writer *writer, tcall_json value,
                               const tcall_tok *tok)
 {
     tcall_write_key(writer, "path");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_pointer_(writer, value, tok);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
+}
+
+/* That of the value, or of the member whose name begins, at a place in JSON
+ * text. */
+static void tcall_say_place_(tcall_writer *writer, const char *text,
+                             const char *place)
+{
+    const char *value = tcall_text_space_(text), *member = value;
+    while (member < place && (*value == '{' || *value == '[')) {
+        bool object = *value == '{';
+        uint32_t index = 0;
+        for (member = tcall_text_next_(value + 1);; index++) {
+            const char *next;
+            value = object ? tcall_text_value_(member) : member;
+            next = tcall_text_next_(tcall_text_skip_(value));
+            if (next > place || tcall_text_closes_(next))
+                break;
+            member = next;
+        }
+        tcall_write_text(writer, "/");
+        if (!object)
+            tcall_say_count_(writer, index);
+        else
+            for (member++; *member != '"';) {
+                char bytes[4];
+                size_t len = tcall_text_char_(&member, bytes);
+                tcall_say_name_(writer, tcall_slice_(bytes, len));
+            }
+        member = value > place ? place : value;
+    }
 }
 
 /* -- What is wrong, and what to send instead ------------------------------ */
@@ -11195,355 +11300,6 @@ typedef struct tcall_fault_ {
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
 
-/* Where in the schema the keyword that failed comes from. */
-static const char *tcall_fault_at_(const tcall_fault_ *fault)
-{
-    return tcall_node_at_(fault->schema, fault->node);
-}
-
-/* The node of another keyword of the same schema, 0: it has none. */
-static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
-{
-    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
-                             op);
-}
-
-/* Words for the types, in the order of tcall_type_names_. */
-static const char *const tcall_type_words_[] = {
-    "null",     "a boolean", "a number",  "a string",
-    "an array", "an object", "an integer"};
-
-/* The types that a schema allows: "a string, a number or null". */
-static void tcall_say_types_(tcall_writer *writer, uint32_t types)
-{
-    int i, left = 0;
-    for (i = 0; i < 7; i++)
-        left += (int)(types >> i & 1);
-    for (i = 6; i >= 0; i--) {
-        if (!(types >> i & 1))
-            continue;
-        tcall_say_(writer, tcall_type_words_[i]);
-        if (--left)
-            tcall_say_(writer, left == 1 ? " or " : ", ");
-    }
-}
-
-/* "x" is a string; send an integer or null. What an array or object holds is
- * not shown: it may be long, and the path says which one it is. */
-static void tcall_say_type_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->node].arg >> TCALL_TYPES_ & 0x7F;
-    tcall_type type = tcall_json_type(fault->value);
-    if (type == TCALL_NULL) {
-        tcall_say_(writer, "null is not allowed here");
-    } else {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is ");
-        tcall_say_(writer, type >= TCALL_ARRAY
-                               ? "not allowed here"
-                               : tcall_type_words_[type - TCALL_NULL]);
-    }
-    tcall_say_(writer, "; send ");
-    tcall_say_types_(writer, types);
-}
-
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
-{
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
-        tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_say_(writer, *tcall_text_next_(tcall_text_skip_(next)) == ']'
-                               ? " or "
-                               : ", ");
-        if (writer->len > room) {
-            tcall_say_(writer, "...");
-            break;
-        }
-    }
-}
-
-/* A bound of a number: " at least 1", from the word and a keyword's node. */
-static void tcall_say_bound_(tcall_writer *writer, const tcall_fault_ *fault,
-                             const char *words, uint32_t node)
-{
-    tcall_say_(writer, words);
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
-}
-
-/* "send a number from 1 to 7": of both bounds that the schema has. */
-static void tcall_say_range_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->parent].arg >> TCALL_TYPES_ & 0x7F;
-    uint32_t min = tcall_fault_other_(fault, TCALL_K_MINIMUM_);
-    uint32_t max = tcall_fault_other_(fault, TCALL_K_MAXIMUM_);
-    uint32_t above = tcall_fault_other_(fault, TCALL_K_ABOVE_);
-    uint32_t below = tcall_fault_other_(fault, TCALL_K_BELOW_);
-    bool integer = types >> 6 && !(types >> (TCALL_NUMBER - 1) & 1);
-    tcall_say_(writer, integer ? "; send an integer" : "; send a number");
-    if (min && max && !above && !below) {
-        tcall_say_bound_(writer, fault, " from ", min);
-        tcall_say_bound_(writer, fault, " to ", max);
-        return;
-    }
-    if (above)
-        tcall_say_bound_(writer, fault, " greater than ", above);
-    else if (min)
-        tcall_say_bound_(writer, fault, " of at least ", min);
-    if ((above || min) && (below || max))
-        tcall_say_(writer, " and");
-    if (below)
-        tcall_say_bound_(writer, fault, " less than ", below);
-    else if (max)
-        tcall_say_bound_(writer, fault,
-                         above || min ? " at most " : " of at most ", max);
-}
-
-/* A count with its noun, for strings, arrays and objects. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               tcall_type type)
-{
-    bool one = count == 1;
-    tcall_say_count_(writer, count);
-    tcall_say_(writer, type == TCALL_STRING ? one ? " character" : " characters"
-                       : type == TCALL_ARRAY ? one ? " element" : " elements"
-                       : one                 ? " property"
-                                             : " properties");
-}
-
-/* The node of the same schema that limits the same count, 0: none. */
-static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
-{
-    int op, type = tcall_keywords_[fault->keyword].type;
-    for (op = 0; op < TCALL_K_COUNT_; op++)
-        if (tcall_keyword_counts_(op) && tcall_keywords_[op].type == type &&
-            tcall_keywords_[op].bound == bound)
-            return tcall_fault_other_(fault, op);
-    return 0;
-}
-
-/* "send 2 to 5 elements" */
-static void tcall_say_limits_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    tcall_type type = (tcall_type)tcall_keywords_[fault->keyword].type;
-    uint32_t min = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
-    uint32_t max = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    tcall_say_(writer, "; send ");
-    if (!max)
-        tcall_say_(writer, "at least ");
-    if (!min)
-        tcall_say_(writer, "at most ");
-    if (min && max && program[min].arg != program[max].arg) {
-        tcall_say_count_(writer, program[min].arg);
-        tcall_say_(writer, " to ");
-    }
-    tcall_say_counted_(writer, program[max ? max : min].arg, type);
-}
-
-/* "ab" has 2 characters, under the minimum 3; send 3 to 10 characters. */
-static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_keyword_ *keyword = &tcall_keywords_[fault->keyword];
-    tcall_type type = (tcall_type)keyword->type;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, " has ");
-    tcall_say_counted_(writer, fault->count, type);
-    tcall_say_(writer, keyword->bound == TCALL_AT_MOST_
-                           ? ", over the maximum "
-                           : ", under the minimum ");
-    tcall_say_count_(writer, fault->schema->program[fault->node].arg);
-    tcall_say_limits_(writer, fault);
-}
-
-/* contains, minContains and maxContains count the same matches. */
-static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t contains = tcall_fault_other_(fault, TCALL_K_CONTAINS_);
-    bool most = fault->keyword == TCALL_K_MAX_CONTAINS_;
-    uint32_t limit = fault->keyword == TCALL_K_CONTAINS_
-                         ? 1
-                         : fault->schema->program[fault->node].arg;
-    tcall_say_counted_(writer, fault->count, TCALL_ARRAY);
-    tcall_say_(writer, fault->count == 1 ? " of the array matches "
-                                         : " of the array match ");
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, contains));
-    tcall_say_(writer, most ? "; send at most " : "; send at least ");
-    tcall_say_count_(writer, limit);
-    tcall_say_(writer, " of them");
-}
-
-/* A property that is required, always or because another one is there: then
- * the parent is the member of dependentRequired. */
-static void tcall_say_required_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *at = tcall_node_at_(fault->schema, fault->parent);
-    bool depends = fault->applied == TCALL_K_DEPENDENT_REQUIRED_ ||
-                   fault->applied == TCALL_K_DEPENDENCIES_;
-    tcall_say_(writer, "the property ");
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    tcall_say_(writer, " is missing");
-    if (depends) {
-        tcall_say_(writer, ", which ");
-        tcall_say_json_(writer, at);
-        tcall_say_(writer, " needs");
-    }
-    tcall_say_(writer, "; add it");
-    if (depends) {
-        tcall_say_(writer, " or leave out ");
-        tcall_say_json_(writer, at);
-    }
-}
-
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t i = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
-    const char *before = "; use one of ";
-    for (; i && i < fault->end && writer->len < room &&
-           tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_;
-         i = tcall_node_after_(program, i)) {
-        tcall_say_(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_say_(writer, *before == ';' ? "; leave it out" : " or leave it out");
-}
-
-/* A schema that is false: what it was applied by says what is wrong. */
-static void tcall_say_never_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    unsigned applies = tcall_keywords_[fault->applied].applies;
-    if (fault->applied == TCALL_K_NAMES_) {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not allowed; leave it out");
-    } else if (applies == TCALL_TO_MEMBERS_) {
-        tcall_say_quoted_(writer, tcall_json_key(fault->value));
-        if (fault->applied != TCALL_K_ADDITIONAL_) {
-            tcall_say_(writer, " is not allowed; leave it out");
-            return;
-        }
-        tcall_say_(writer, " is not a property here");
-        tcall_say_names_(writer, fault);
-    } else if (applies == TCALL_TO_ELEMENTS_) {
-        tcall_say_(writer, "this element is one too many; leave it out");
-    } else {
-        tcall_say_(writer, "no value is allowed here; leave it out");
-    }
-}
-
-/* anyOf and oneOf: none of the alternatives was accepted, or several. */
-static void tcall_say_choice_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *array = tcall_fault_at_(fault);
-    while (*array != '[')
-        array--;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, fault->count ? " fits several alternatives of "
-                                    : " fits no alternative of ");
-    tcall_say_(writer, tcall_keywords_[fault->keyword].name);
-    tcall_say_(writer, fault->keyword == TCALL_K_ONEOF_
-                           ? "; send what fits exactly one of "
-                           : "; send what fits one of ");
-    tcall_say_json_(writer, array);
-}
-
-/* What is wrong with a value in view of the keyword's own, and what to send. */
-static const struct tcall_sentence_ {
-    uint8_t keyword;
-    const char *wrong, *remedy;
-} tcall_sentences_[] = {
-    {TCALL_K_MINIMUM_, " is under the minimum ", NULL},
-    {TCALL_K_MAXIMUM_, " is over the maximum ", NULL},
-    {TCALL_K_ABOVE_, " is not greater than ", NULL},
-    {TCALL_K_BELOW_, " is not less than ", NULL},
-    {TCALL_K_MULTIPLE_, " is not a multiple of ", "; send a multiple of it"},
-    {TCALL_K_CONST_, " is not the only value that is allowed; send ", ""},
-    {TCALL_K_NOT_, " matches what is forbidden, ",
-     "; send a value that does not"}};
-
-/* The sentence of a keyword that holds a value against its own. */
-static void tcall_say_compared_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const struct tcall_sentence_ *row = tcall_sentences_;
-    while (row->keyword != fault->keyword)
-        row++;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, row->wrong);
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    if (row->remedy)
-        tcall_say_(writer, row->remedy);
-    else
-        tcall_say_range_(writer, fault);
-}
-
-/* Which sentence belongs to which keyword. What is not named here counts, or
- * compares with a value. */
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    tcall_str pattern;
-    switch (fault->keyword) {
-    case TCALL_K_TYPE_: tcall_say_type_(writer, fault); break;
-    case TCALL_K_NEVER_: tcall_say_never_(writer, fault); break;
-    case TCALL_K_REQUIRED_: tcall_say_required_(writer, fault); break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: tcall_say_choice_(writer, fault); break;
-    case TCALL_K_CONTAINS_:
-    case TCALL_K_MIN_CONTAINS_:
-    case TCALL_K_MAX_CONTAINS_: tcall_say_contains_(writer, fault); break;
-    case TCALL_K_ENUM_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not one of the allowed values; send ");
-        tcall_say_list_(writer, tcall_fault_at_(fault));
-        break;
-    case TCALL_K_PATTERN_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " does not match the pattern ");
-        /* its escapes are those of the string that is being written */
-        pattern = tcall_text_inner_(tcall_fault_at_(fault));
-        tcall_write_bytes(writer, pattern.ptr, pattern.len);
-        tcall_say_(writer, "; send a string that does");
-        break;
-    case TCALL_K_UNIQUE_:
-        tcall_say_value_(writer,
-                         tcall_json_cursor_(fault->root.text,
-                                            fault->root.tok + fault->count));
-        tcall_say_(writer, " is in the array twice; send each value once");
-        break;
-    default:
-        if (tcall_keyword_counts_(fault->keyword))
-            tcall_say_length_(writer, fault);
-        else
-            tcall_say_compared_(writer, fault);
-    }
-}
-
-/* The word of the schema that a person would look for. required within
- * dependentRequired is no keyword, and false has none where it is a property's
- * schema. */
-static const char *tcall_fault_keyword_(const tcall_fault_ *fault)
-{
-    if (fault->keyword == TCALL_K_REQUIRED_ &&
-        tcall_keywords_[fault->applied].applies == TCALL_TO_PRESENT_ &&
-        fault->applied != TCALL_K_DEPENDENT_SCHEMAS_)
-        return tcall_keywords_[fault->applied].name;
-    if (fault->keyword != TCALL_K_NEVER_)
-        return tcall_keywords_[fault->keyword].name;
-    if (fault->applied == TCALL_K_ADDITIONAL_ ||
-        fault->applied == TCALL_K_NAMES_ || fault->applied == TCALL_K_REST_ ||
-        fault->applied == TCALL_K_EXTRA_)
-        return tcall_keywords_[fault->applied].name;
-    return "false";
-}
-
 /* The schema that a keyword's node belongs to. */
 static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 {
@@ -11552,7 +11308,8 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
         return 0;
     do
         i--;
-    while (tcall_node_after_(program, i) <= node);
+    while (tcall_node_after_(program, i) <= node ||
+           program[i].word & TCALL_IS_LIST_);
     return i;
 }
 
@@ -11576,6 +11333,318 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     return fault;
 }
 
+/* Where in the schema the keyword that failed comes from. */
+static const char *tcall_fault_at_(const tcall_fault_ *fault)
+{
+    return tcall_node_at_(fault->schema, fault->node);
+}
+
+/* The node of another keyword of the same schema, 0: it has none. */
+static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
+{
+    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
+                             op);
+}
+
+/* Words for the types, in the order of tcall_type_names_. */
+static const char *const tcall_type_words_[] = {
+    "null",     "a boolean", "a number",  "a string",
+    "an array", "an object", "an integer"};
+
+/* The types that a schema's node allows, one bit each. */
+static uint32_t tcall_fault_types_(const tcall_fault_ *fault, uint32_t schema)
+{
+    return fault->schema->program[schema].arg >> TCALL_TYPES_ & 0x7F;
+}
+
+/* "a string, a number or null". */
+static void tcall_say_types_(tcall_writer *writer, uint32_t types)
+{
+    int i;
+    for (i = 6; i >= 0; i--) {
+        uint32_t left = types & (((uint32_t)1 << i) - 1);
+        if (!(types >> i & 1))
+            continue;
+        tcall_write_text(writer, tcall_type_words_[i]);
+        if (left) /* one, or several */
+            tcall_write_text(writer, left & (left - 1) ? ", " : " or ");
+    }
+}
+
+/* What a value is. What an array or object holds is not shown: it may be long,
+ * and the path says which one it is. */
+static const char *tcall_fault_is_(const tcall_fault_ *fault)
+{
+    tcall_type type = tcall_json_type(fault->value);
+    return type == TCALL_NULL || type >= TCALL_ARRAY
+               ? "not allowed here"
+               : tcall_type_words_[type - TCALL_NULL];
+}
+
+/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *array)
+{
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    const char *p = tcall_text_next_(array + 1), *next;
+    for (; *p != ']'; p = next) {
+        next = tcall_text_next_(tcall_text_skip_(p));
+        tcall_say_json_(writer, p);
+        if (*next == ']')
+            break;
+        tcall_write_text(
+            writer,
+            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        if (writer->len > room) {
+            tcall_write_text(writer, "...");
+            break;
+        }
+    }
+}
+
+/* The names that the schema around has properties for. */
+static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
+    const char *before = "use one of ";
+    end = map ? tcall_node_after_(program, map) : 0;
+    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
+         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
+        tcall_write_text(writer, before);
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
+        before = ", ";
+    }
+    tcall_write_text(writer,
+                     *before == ',' ? " or leave it out" : "leave it out");
+}
+
+/* What a keyword's node comes from: a count, or other JSON text. */
+static void tcall_say_own_(tcall_writer *writer, const tcall_fault_ *fault,
+                           uint32_t node)
+{
+    const tcall_node_ *keyword = &fault->schema->program[node];
+    if (tcall_keyword_counts_(tcall_node_op_(keyword)))
+        tcall_say_count_(writer, keyword->arg);
+    else
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
+}
+
+/* The node of the schema that limits the same on one side, 0: none. Where two
+ * do, the one that excludes its number. */
+static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
+{
+    const tcall_keyword_ *own = &tcall_keywords_[fault->keyword];
+    uint32_t limit = 0;
+    int op;
+    for (op = 0; op < TCALL_K_COUNT_; op++) {
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        uint32_t node = keyword->bound == bound && keyword->type == own->type
+                            ? tcall_fault_other_(fault, op)
+                            : 0;
+        limit = node ? node : limit;
+    }
+    return limit;
+}
+
+/* How a side is limited: not, by a number that is excluded, or by one that is
+ * included. */
+static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    int op = tcall_node_op_(&fault->schema->program[limit]);
+    return !limit ? 0 : op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_ ? 1 : 2;
+}
+
+/* Which number to send, by how it is limited below and above. */
+static const char *tcall_fault_range_(const tcall_fault_ *fault)
+{
+    static const char *const ranges[3][3] = {
+        {"", " less than %h", " of at most %h"},
+        {" greater than %l", " greater than %l and less than %h",
+         " greater than %l and at most %h"},
+        {" of at least %l", " of at least %l and less than %h",
+         " from %l to %h"}};
+    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
+                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+}
+
+/* How many to send. */
+static const char *tcall_fault_counts_(const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
+    uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
+    if (low && high)
+        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
+    return low ? "at least %L" : "at most %H";
+}
+
+/* Any keyword that applied the schema; no keyword, but the word false. */
+#define TCALL_K_ANY_ 0xFF
+
+/* The sentence of a keyword that failed, and the word of the schema that a
+ * person would look for: required within dependentRequired is no keyword. A
+ * schema that is false is known by what it was applied by. */
+static const struct tcall_sentence_ {
+    uint8_t keyword, applied, word;
+    const char *text;
+} tcall_sentences_[] = {
+#define TCALL_SAY_(op, text)                                 \
+    {                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+    }
+#define TCALL_SAY_BY_(op, applied, word, text)                         \
+    {                                                                  \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+    }
+    TCALL_SAY_(TYPE, "%v is %t; send %T"),
+    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
+    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
+    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
+    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
+    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
+    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
+    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
+    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
+                    "not"),
+    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
+                        "does"),
+    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
+    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
+    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
+    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
+    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
+    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
+                  "%k is not a property here; %N"),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, REST, REST,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+#undef TCALL_SAY_
+#undef TCALL_SAY_BY_
+};
+
+static const struct tcall_sentence_ *
+tcall_fault_sentence_(const tcall_fault_ *fault)
+{
+    const struct tcall_sentence_ *row = tcall_sentences_;
+    while (row->keyword != fault->keyword ||
+           (row->applied != TCALL_K_ANY_ && row->applied != fault->applied))
+        row++;
+    return row;
+}
+
+/* Whether a schema allows no number but integers. */
+static bool tcall_fault_integer_(const tcall_fault_ *fault)
+{
+    uint32_t types = tcall_fault_types_(fault, fault->parent);
+    return types & TCALL_INTEGER_ && !(types >> (TCALL_NUMBER - 1) & 1);
+}
+
+/* Writes a limit of what failed: a number, or a count with its noun. */
+static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
+                             int bound, bool noun)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    if (noun)
+        tcall_say_counted_(writer, fault->schema->program[limit].arg,
+                           tcall_json_type(fault->value));
+    else
+        tcall_say_own_(writer, fault, limit);
+}
+
+/* A pattern, whose escapes are those of the string that is being written. */
+static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    tcall_str pattern = tcall_text_inner_(tcall_fault_at_(fault));
+    writer->quoted--;
+    tcall_write_bytes(writer, pattern.ptr, pattern.len);
+    writer->quoted++;
+}
+
+/* Writes what stands in a sentence for % and this letter. Returns how the
+ * sentence goes on: with the rest of its text, or with another one. */
+static const char *tcall_say_part_(tcall_writer *writer,
+                                   const tcall_fault_ *fault, char letter,
+                                   const char *rest)
+{
+    const char *at = tcall_fault_at_(fault);
+    tcall_json value = fault->value;
+    switch (letter) {
+    case 'v': tcall_say_value_(writer, value); break;
+    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
+    case 'T':
+        tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
+        break;
+    case 'n':
+        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        break;
+    case 'o': tcall_say_own_(writer, fault, fault->node); break;
+    case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
+    case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
+    case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
+    case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
+    case 'c': return tcall_fault_counts_(fault);
+    case 'r':
+        tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
+                                                             : "a number");
+        return tcall_fault_range_(fault);
+    case 'e': tcall_say_list_(writer, at); break;
+    case 'x': tcall_say_pattern_(writer, fault); break;
+    case 'w':
+        value.tok = fault->root.tok + fault->count;
+        tcall_say_value_(writer, value);
+        break;
+    case 'm':
+        tcall_write_text(writer, fault->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, fault,
+                       tcall_fault_other_(fault, TCALL_K_CONTAINS_));
+        break;
+    case 'f':
+        tcall_write_text(writer, fault->count ? "several alternatives"
+                                              : "no alternative");
+        break;
+    case 'p': tcall_say_own_(writer, fault, fault->parent); break;
+    case 'N': tcall_say_names_(writer, fault); break;
+    }
+    return rest;
+}
+
+static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const char *text = tcall_fault_sentence_(fault)->text;
+    for (;;) {
+        size_t plain = strcspn(text, "%");
+        tcall_write_bytes(writer, text, plain);
+        text += plain;
+        if (!*text)
+            return;
+        text = tcall_say_part_(writer, fault, text[1], text + 2);
+    }
+}
+
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
@@ -11584,7 +11653,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_say_pointer_(writer, value, fault.value.tok);
-    tcall_say_(writer, fault.value.tok > value.tok ? ": " : "");
+    tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
     tcall_say_sentence_(writer, &fault);
 }
 
@@ -11593,14 +11662,16 @@ int tcall_write_validation_error(tcall_writer *writer,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    int word = tcall_fault_sentence_(&fault)->word;
     tcall_write_open(writer, '{');
     tcall_write_path_(writer, value, fault.value.tok);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_keyword_(&fault));
+    tcall_write_string(
+        writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
     tcall_write_key(writer, "message");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_sentence_(writer, &fault);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
 
@@ -11615,22 +11686,6 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-/* -- Coercions ------------------------------------------------------------ */
-
-/* A value that was sent, as a JSON string or a scalar that is not too long. */
-static void tcall_write_found_(tcall_writer *writer, tcall_json value)
-{
-    tcall_str text = tcall_tok_str_(value.text, value.tok);
-    if (tcall_json_type(value) != TCALL_STRING && text.len <= TCALL_SHOWN_) {
-        tcall_write_verbatim(writer, text);
-        return;
-    }
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_say_str_(writer, text);
-    tcall_write_char_(writer, '"');
-}
-
 int tcall_write_coercions(tcall_writer *writer, tcall_json value)
 {
     int i;
@@ -11642,8 +11697,12 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_open(writer, '{');
         tcall_write_path_(writer, value, tok);
         tcall_write_key(writer, "from");
-        tcall_write_found_(writer, tcall_json_cursor_(value.text, tok));
-        if (tok->mark != TCALL_MARK_DROP_) {
+        if (tok->mark == TCALL_MARK_DROP_) {
+            tcall_write_null(writer);
+        } else { /* a string */
+            tcall_write_quote(writer);
+            tcall_say_str_(writer, tcall_tok_str_(value.text, tok));
+            tcall_write_unquote(writer);
             tcall_write_key(writer, "to");
             tcall_write_comma_(writer);
             tcall_write_scalar_(writer, value.text, tok);
@@ -11651,60 +11710,6 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
-}
-
-/* -- Schema errors -------------------------------------------------------- */
-
-/* JSON text as it is, cut when it is long. */
-static void tcall_write_shown_(tcall_writer *writer, tcall_str json)
-{
-    bool cut = json.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, json.ptr,
-                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
-    if (cut)
-        tcall_write_text(writer, "...");
-}
-
-/* A name of a JSON Pointer; quote: the name in JSON text. */
-static void tcall_write_pointer_name_(tcall_writer *writer, const char *quote)
-{
-    tcall_write_text(writer, "/");
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&quote, bytes);
-        const char *escape = tcall_pointer_escape_(*bytes);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else
-            tcall_write_bytes(writer, bytes, len);
-    }
-}
-
-/* The JSON Pointer of the value, or of the member whose name begins, at a place
- * in JSON text. */
-static void tcall_write_place_(tcall_writer *writer, const char *text,
-                               const char *place)
-{
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
-        if (object) {
-            tcall_write_pointer_name_(writer, member);
-        } else {
-            tcall_write_text(writer, "/");
-            tcall_say_count_(writer, index);
-        }
-        member = value > place ? place : value;
-    }
 }
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
@@ -11715,13 +11720,13 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         const char *place = schema->text + schema->at;
         if (place == tcall_text_space_(schema->text))
             tcall_write_text(writer, "the schema");
-        tcall_write_place_(writer, schema->text, place);
+        tcall_say_place_(writer, schema->text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (schema->text) {
         tcall_write_text(writer, " ");
-        tcall_write_shown_(writer, tcall_text_verbatim_(place));
-    } else {
-        tcall_write_text(writer, schema->reason);
+        tcall_say_json_(writer, schema->text + schema->at);
     }
     if (schema->remedy) {
         tcall_write_text(writer, "; ");
@@ -12150,6 +12155,12 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters || tool->shape;
+}
+
 /* Everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
@@ -12160,11 +12171,17 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
         {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
          "another tool has this name"},
         {!tool->run, "run is missing: name the function that does the work"},
-        {!tool->parameters && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
-        {tool->strict && !tool->parameters,
-         "strict needs parameters to hold the model to"},
-        {tool->fields && !tool->parameters,
+        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or a shape, or set "
+         "allow_no_schema"},
+        {tool->parameters && tool->shape,
+         "parameters and shape say the same twice: leave out parameters, which "
+         "is written from the shape"},
+        {tool->strict && !tcall_is_checked_(tool),
+         "strict needs parameters, or a shape, to hold the model to"},
+        {tool->fields && tool->shape,
+         "a shape fills its struct itself: leave out fields and args_size"},
+        {tool->fields && !tcall_is_checked_(tool),
          "fields need parameters: the schema that says what they are"},
         {tool->fields && !tool->args_size,
          "fields need args_size: sizeof the struct that they describe"},
@@ -12177,6 +12194,9 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SHAPES
+        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+#endif
 #ifdef TOOLCALL_NO_BIND
         {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
 #endif
@@ -12748,6 +12768,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
     bool json;              /* decode escapes */
@@ -13084,14 +13106,29 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
+/* Goes on with the next text of a shape. */
+static bool tcall_split_more_(tcall_split_ *words)
+{
+    unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
+    if (words->shape)
+        text = tcall_shape_words_(words->shape, &index);
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+    return text.len > 0;
+}
+
 /* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
     for (;;) {
         tcall_split_signs_(words);
-        if (words->cursor == words->end)
-            return false;
+        if (words->cursor == words->end) {
+            if (!tcall_split_more_(words))
+                return false;
+            continue;
+        }
         if (tcall_split_read_(words) && tcall_split_count_(words))
             break;
     }
@@ -13653,7 +13690,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
     tcall_split_init_(words, tcall_str_of(texts[text]));
-    words->json = text == TCALL_TEXT_PARAMETERS_;
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters != NULL;
+        words->shape = tool->shape;
+    }
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -14614,9 +14654,17 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema = tool->provider_schema;
-    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
-           tcall_str_of(schema ? schema : tool->parameters).len;
+    const char *schema =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    tcall_writer count;
+    tcall_writer_init(&count, NULL, 0);
+    tcall_write_text(&count, tool->name);
+    tcall_write_text(&count, tool->description ? tool->description : "");
+    if (schema)
+        tcall_write_text(&count, schema);
+    else if (tool->shape)
+        tcall_write_shape(&count, tool->shape);
+    return count.len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
@@ -15017,6 +15065,197 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments of a tool with a shape ---- */
+
+/* Marks a value whose type its node does not allow and that means another one:
+ * a string that holds it, or a null where nothing has to be. Returns whether it
+ * did. */
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+                                const tcall_shape *node)
+{
+    unsigned types = node->types, wanted;
+    tcall_type type = tcall_json_type(value);
+    /* the token is ours: the call was parsed for this */
+    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    int mark = TCALL_MARK_DROP_;
+    if (type == TCALL_NULL) {
+        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
+            !(tok->type & TCALL_MEMBER_))
+            return false;
+    } else {
+        /* the same set as the schema's checker has it */
+        wanted = (types & 3) | (types >> 1 & 0x3C) |
+                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
+        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
+            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            return false;
+    }
+    tok->mark = mark;
+    return true;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape);
+
+/* Marks what is to be coerced in a value, and what is inside of it. Returns how
+ * many marks it set. Shapes are trees, so this goes no deeper than they do. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
+                              const tcall_shape *node)
+{
+    unsigned count = 0;
+    tcall_type type = tcall_json_type(value);
+    tcall_json item;
+    if (tcall_coerce_value_(scan, value, node))
+        return 1;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        return tcall_coerce_members_(scan, value,
+                                     (const tcall_object *)node->more);
+    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        for (item = tcall_json_first(value); item.tok;
+             item = tcall_json_next(item))
+            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
+    return count;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape)
+{
+    unsigned count = 0, i;
+    const char *name = shape->names;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        tcall_json member = tcall_json_get(object, name);
+        if (member.tok)
+            count += tcall_coerce_(scan, member, &shape->members[i]);
+    }
+    return count;
+}
+
+/* Lets the decoder read what is written. A misfit does not end that: the
+ * decoder keeps it. */
+static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
+{
+    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
+    return (int)len;
+}
+
+/* Checks the arguments against the shape while they are read into its struct,
+ * which is held by the call. */
+TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    const tcall_object *shape = call->tool->shape;
+    void *bound = tcall_block_take_(&tc->block, shape->size);
+    tcall_decoder decoder;
+    tcall_writer writer;
+    char piece[64];
+    int r;
+    if (!bound)
+        return TCALL_E_MEMORY;
+    tcall_decoder_init(&decoder, shape, bound);
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+    r = tcall_decoder_end(&decoder);
+    call->faults = decoder.misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    if (r == TCALL_OK)
+        call->cx.bound = bound;
+    return r;
+}
+
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+/* Writes a misfit as the checker's errors are written: place, keyword and
+ * sentence. */
+static void tcall_write_misfit_error_(tcall_writer *out,
+                                      const tcall_misfit *misfit,
+                                      const tcall_object *shape)
+{
+    tcall_misplaced_ place;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_quote(out);
+    tcall_write_misplaced_(out, &place, 0);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "keyword");
+    tcall_write_string(out, tcall_misfit_keyword_(misfit));
+    tcall_write_key(out, "message");
+    tcall_write_quote(out);
+    tcall_tell_misfit_(out, &place);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+}
+
+/* Writes one fault of a call as an error, or as a sentence with its place. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape) {
+        out->quoted = 1; /* the string is open already */
+        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
+        out->quoted = 0;
+    } else {
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    }
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_E_USAGE;
+}
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_validation_error(out, &call->schema, call->args,
+                                 &call->fault[index]);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ---- the steps of a call ---- */
+
 /* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
@@ -15037,22 +15276,27 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !call->tool->parameters)
+    if (r < 0 || !tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
+    else if (call->tool->shape)
+        tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK)
+        if (r == TCALL_OK && !call->tool->shape)
             r = tcall_hydrate_check_(tc, call, false);
     }
+    if (r == TCALL_OK && call->tool->shape)
+        r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -15145,15 +15389,14 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-/* Writes what the schema says, fault by fault. */
+/* Writes what the schema or shape says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[i]);
+        tcall_write_fault_(out, call, i);
     tcall_write_close(out, ']');
 }
 
@@ -15573,18 +15816,11 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
-/* Writes "suggestion":"Example: name(key=value)" with what the schema
- * requires. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+/* Writes what the schema requires. */
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -15598,6 +15834,77 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
             out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
+}
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    const char *value = "\"value\"";
+    switch (node->kind) {
+    case TCALL_KIND_CHOICE:
+        tcall_write_string(out, (const char *)node->more);
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER:
+        if (said.has_low) {
+            tcall_put_number_(out, said.low, node->digits);
+            return;
+        }
+        value = said.has_high && said.high < 1 ? "0" : "1";
+        break;
+    case TCALL_KIND_BOOLEAN: value = "true"; break;
+    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_OBJECT: value = "{}"; break;
+    default: break;
+    }
+    tcall_write_text(out, value);
+}
+
+/* Writes what the shape requires. */
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    const char *name = shape->names;
+    unsigned i;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        char room[64];
+        tcall_writer value;
+        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_shape_value_(&value, &shape->members[i]);
+        tcall_write_argument_(out, tcall_str_of(name),
+                              tcall_slice_(room, value.fill));
+    }
+}
+
+#else
+
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    (void)out;
+    (void)shape;
+}
+
+#endif
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required. */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    if (tool->shape)
+        tcall_write_shape_example_(out, tool->shape);
+    else
+        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -15620,13 +15927,13 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(out, "\"");
+    tcall_write_quote(out);
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+        tcall_say_fault_(out, call, i);
     }
-    tcall_write_text(out, "\"");
+    tcall_write_unquote(out);
 }
 
 /* Writes what was called, who failed and why. */
@@ -15693,7 +16000,7 @@ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -15817,7 +16124,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
@@ -16502,9 +16809,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -16536,7 +16844,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
+    if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
@@ -16702,6 +17010,36 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
+/* A hash that is written to. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with the schema of a shape: where the shape lies in memory says
+ * nothing about what it is. */
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    tcall_hashing_ hashing;
+    tcall_writer writer;
+    char piece[64];
+    hashing.tc = tc;
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
@@ -16716,6 +17054,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
     flags[0] = (char)tool->permissions;
     flags[1] = (char)tool->optional_permissions;
     flags[2] = (char)tool->no_schema_mode;
@@ -17206,7 +17546,14 @@ typedef struct tcall_strict_budget_ {
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
 
-/* The schema that is sent of a tool. */
+/* Returns the shape that the schema which is sent of a tool is written from,
+ * or NULL: there is a text. */
+TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
+{
+    return tool->provider_schema ? NULL : tool->shape;
+}
+
+/* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -17578,24 +17925,59 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* The same of a shape, which is written as the mode wants it: bounds are left
+ * out, objects are closed, and OpenAI wants every property to be required. */
+static void tcall_strict_shape_(tcall_strict_view_ *strict,
+                                const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = strict->out;
+    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                                      : TCALL_VIEW_CLOSED_;
+    tcall_view_shape_(&view, shape);
+    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    strict->optional = view.optional;
+    strict->unions = view.unions;
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
+                               uint8_t mode, tcall_writer *out)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    memset(view, 0, sizeof *view);
+    view->mode = mode;
+    view->out = out;
+    if (shape)
+        tcall_strict_shape_(view, shape);
+    else
+        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+}
+
+/* Is the schema that of an object, and not one of several? */
+static bool tcall_strict_plain_(const tcall_tool *tool)
+{
+    const char *schema = tcall_tool_schema_(tool);
+    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
+                                       !tcall_text_get_(schema, "anyOf") &&
+                                       !tcall_text_get_(schema, "oneOf") &&
+                                       !tcall_text_get_(schema, "allOf"));
+}
+
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
     tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = &count;
-    tcall_strict_walk_(&view, schema);
-    if (view.unfit || !tcall_strict_type_(schema, "object") ||
-        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
-        view.unions > budget->unions)
+    tcall_strict_tool_(&view, tool, budget->mode, &count);
+    if (view.unfit || !tcall_strict_plain_(tool) ||
+        view.optional > budget->optional || view.unions > budget->unions)
         return false;
     budget->tools--;
     budget->optional = (uint16_t)(budget->optional - view.optional);
@@ -17613,10 +17995,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = out;
-    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    tcall_strict_tool_(&view, tool, budget->mode, out);
     return true;
 }
 
@@ -18609,6 +18988,16 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* Writes the schema of a tool, from its text or its shape. */
+static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    if (shape)
+        tcall_write_shape(out, shape);
+    else
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+}
+
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 typedef struct tcall_tool_form_ {
@@ -18632,7 +19021,7 @@ static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
     tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+        tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
