@@ -3302,9 +3302,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered; /* results of the batch that are in the chat */
-    int turn;      /* the call of the batch that goes on next */
-    int waiting;   /* calls in a row that wait for approval */
+    int delivered;    /* results of the batch that are in the chat */
+    int turn;         /* the call of the batch that goes on next */
+    int waiting;      /* calls in a row that wait for approval */
+    tcall_writer out; /* of the call whose turn it is */
     tcall_call call;
 };
 
@@ -11830,8 +11831,11 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
  * JSON object. This is looked at once, when a call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
+    size_t at = 0;
+    while (at < text.len && tcall_is_space_(text.ptr[at]))
+        at++;
+    return at < text.len && text.ptr[at] == '{' &&
+           tcall_scan_whole_(text) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -18225,8 +18229,8 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 
 #ifdef TOOLCALL_NO_TEXT_CALLS
 
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     (void)chat;
     (void)at;
@@ -18322,8 +18326,8 @@ static tcall_json tcall_any_member_(tcall_json object, const char *first,
 
 /* Takes name and arguments from the object that a call was written as. A
  * string holds arguments as text, anything else is written to the block. */
-static int tcall_split_text_call_(tcall_block *block, tcall_json root,
-                                  tcall_item *item)
+TCALL_NOINLINE_ static int
+tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
 {
     tcall_json arguments =
         tcall_any_member_(root, "arguments", "parameters", "args");
@@ -18347,7 +18351,8 @@ static int tcall_split_text_call_(tcall_block *block, tcall_json root,
 
 /* Reads a call that is written as one object. What it is read into is needed
  * only until the call is added. */
-static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
+                                                 tcall_item *item)
 {
     tcall_block *block = reader->chat->block;
     size_t high = block->high;
@@ -18441,8 +18446,8 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 
 /* Makes calls of those that the text at this place holds, and ends the text
  * where they begin. cut: nobody knows what followed the last one. */
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
@@ -20323,7 +20328,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
  * then. */
-static void tcall_reader_finish_(tcall_reader *reader)
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
     reader->element = reader->start;
     while (reader->element < reader->chat->block->low) {
@@ -21960,7 +21965,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     tcall_block *block = &tc->block;
     tcall_call *call = &agent->batch[agent->turn];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer out;
+    tcall_writer *out = &agent->out;
     int result;
     if (over < 0)
         tcall_cancel(call, over);
@@ -21969,19 +21974,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
-    result = tcall_invoke(tc, call, &out);
+    result = tcall_invoke(tc, call, out);
     block->low -= head + room;
-    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
     if (tcall_waits_(result))
         return result;
-    if (out.error)
-        return out.error;
+    if (out->error)
+        return out->error;
     if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
@@ -22038,16 +22043,14 @@ TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
  * what they hold is released. Nobody reads their results. */
 TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
-    char none[1];
-    tcall_writer out;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (!call->cx.state || call->cx.state == TCALL_DONE_)
             continue;
-        tcall_writer_init(&out, none, 0);
+        tcall_writer_init(&agent->out, agent->io, 0);
         tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &out);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
         agent->desc.tc->block.high = agent->batch_high;
