@@ -16,11 +16,6 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
-
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;

@@ -28,10 +28,6 @@
 #ifndef TOOLCALL_SHAPE_LEVELS
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
-/* Misfits whose place is kept; further ones are only counted. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 1
-#endif
 
 /* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
  * Schema where there is one. */
