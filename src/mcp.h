@@ -30,13 +30,18 @@
  * nobody can be asked, is answered by an error that says so.
  */
 
-/* The longest name of a tool, and the longest id of a request: one that is
- * longer is refused, and answered with null for its id. */
+/* The longest name of a tool; the longest id of a request, as JSON: one that is
+ * longer is answered with an error and null for its id; the longest text, as
+ * JSON without white space, of arguments that come before the name of their
+ * tool, as some clients write them: longer ones are refused. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
 #ifndef TOOLCALL_MCP_ID
 #define TOOLCALL_MCP_ID 40
+#endif
+#ifndef TOOLCALL_MCP_STASH
+#define TOOLCALL_MCP_STASH 96
 #endif
 
 typedef struct tcall_mcp_desc {
@@ -47,16 +52,12 @@ typedef struct tcall_mcp_desc {
     uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
     void *room;    /* for the struct of any tool: union board_room */
     uint16_t room_size;
-    /* For the text of arguments that come before the name of their tool, as
-     * some clients write them. Longer ones are refused. */
-    char *stash;
-    uint16_t stash_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
     /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. All arguments then go to the
-     * stash, and approval is its matter. Writes the result and returns TCALL_OK
-     * or an error. */
+     * with a registry, of tools without a shape. Approval is its matter then,
+     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
+     * and returns TCALL_OK or an error. */
     int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
                 tcall_writer *out);
     tcall_sink sink; /* takes what is to be sent, all of it */
@@ -88,20 +89,19 @@ typedef struct tcall_mcp {
     /* private */
     tcall_writer out;
     char piece[32];
-    bool blank;  /* nothing but white space in this line so far */
-    bool stashed; /* the arguments are in the stash */
-    uint16_t tool; /* index of the one that is called, tool_count: none */
+    bool blank;    /* nothing but white space in this line so far */
+    uint16_t tool; /* index of the one that is called; tool_count: none */
     tcall_mcp_message_ message;
-    tcall_shape arguments; /* of the tool that is called */
+    char stash[TOOLCALL_MCP_STASH + 1];
     union {
         tcall_decoder decoder;
         tcall_ctx cx; /* while a tool runs, when all is read */
     } at_work;
 } tcall_mcp;
 
-/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape (and
- * there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room is
- * too small for the struct of one. */
+/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+ * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
+ * is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
