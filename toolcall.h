@@ -50,6 +50,8 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
+ *     NO_SHAPES      shapes and their decoder
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
@@ -61,6 +63,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
  *     NO_ANTHROPIC   the format of Anthropic's Messages
@@ -119,6 +122,25 @@ extern "C" {
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_    PROGMEM
+#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FETCH_(type, name, from) \
+    type name##_copy_;                 \
+    const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -246,6 +268,11 @@ TCALL_API const char *tcall_error_text(int error);
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
 
+/* A UTF-8 character that has begun. */
+typedef struct tcall_utf_ {
+    uint8_t left, low, high; /* bytes to come; bounds of the next one */
+} tcall_utf_;
+
 /* ==========================================================================
  * >>block: the caller's memory
  *
@@ -329,6 +356,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * came with a value, TCALL_CAME whether it came at all, be it as null.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* The JSON types that a value may have, as a set. */
 enum {
     TCALL_SHAPE_NULL = 1,
@@ -377,7 +406,7 @@ typedef struct tcall_shape {
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
     int32_t low;      /* of the value in units of its last digit, of bytes, */
-    int32_t high;     /* characters or items */
+    int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
 
@@ -401,26 +430,6 @@ typedef struct tcall_range {
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
-
-/* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
-#ifdef __AVR__
-#include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
-#define TCALL_FETCH_(type, name, from)                           \
-    type name##_copy_;                                           \
-    const type *name =                                           \
-        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
-#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
-#define TCALL_FLASH_TEXT_(text)     PSTR(text)
-#else
-#define TCALL_FLASH_
-#define TCALL_BYTE_(at)                (*(const char *)(at))
-#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
-#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
-#define TCALL_FLASH_TEXT_(text)        (text)
-#endif
 
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
 #define TCALL_GIVEN(args, me, member) \
@@ -664,6 +673,7 @@ typedef struct tcall_range {
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+#ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
@@ -672,6 +682,7 @@ typedef struct tcall_range {
     ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+#endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
@@ -689,7 +700,8 @@ typedef struct tcall_range {
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
-     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
+      (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
@@ -728,6 +740,8 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#endif /* TOOLCALL_NO_SHAPES */
+
 /* ==========================================================================
  * >>read: bytes in, checked values out
  *
@@ -750,6 +764,8 @@ typedef struct tcall_range {
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* Objects and lists with a shape of their own that may lie within each other.
  * Deeper ones are refused as a misfit. */
 #ifndef TOOLCALL_SHAPE_LEVELS
@@ -758,20 +774,20 @@ typedef struct tcall_range {
 
 /* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
  * Schema where there is one. */
-#define TCALL_MISFITS(X)                                                     \
-    X(TYPE, "type")                                                          \
-    X(MINIMUM, "minimum")                                                    \
-    X(MAXIMUM, "maximum")                                                    \
-    X(ENUM, "enum")                                                          \
-    X(MIN_LENGTH, "minLength")                                               \
-    X(MAX_LENGTH, "maxLength")                                               \
-    X(MIN_ITEMS, "minItems")                                                 \
-    X(MAX_ITEMS, "maxItems")                                                 \
-    X(REQUIRED, "required")                                                  \
-    X(UNKNOWN, "additionalProperties")                                       \
-    X(DUPLICATE, "duplicate") /* a known name came twice */                  \
-    X(NUL, "nul")             /* U+0000 in a text */                         \
-    X(ROOM, "room")           /* more than the struct has room for */        \
+#define TCALL_MISFITS(X)                                              \
+    X(TYPE, "type")                                                   \
+    X(MINIMUM, "minimum")                                             \
+    X(MAXIMUM, "maximum")                                             \
+    X(ENUM, "enum")                                                   \
+    X(MIN_LENGTH, "minLength")                                        \
+    X(MAX_LENGTH, "maxLength")                                        \
+    X(MIN_ITEMS, "minItems")                                          \
+    X(MAX_ITEMS, "maxItems")                                          \
+    X(REQUIRED, "required")                                           \
+    X(UNKNOWN, "additionalProperties")                                \
+    X(DUPLICATE, "duplicate") /* a known name came twice */           \
+    X(NUL, "nul")             /* U+0000 in a text */                  \
+    X(ROOM, "room")           /* more than the struct has room for */ \
     X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
 
 typedef enum tcall_misfit_code {
@@ -792,12 +808,48 @@ typedef struct tcall_misfit {
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
-/* Where a value that is open has its members or items. */
+/* An object or list with a shape that is open. */
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
+    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
+
+/* A string that is read. Of a name or word only so much is known: with which
+ * one in flash it agrees so far. */
+typedef struct tcall_string_ {
+    const char *word;  /* that one, or NULL: none agrees */
+    char *to;          /* where a text is kept, or NULL */
+    uint32_t len;      /* bytes so far */
+    uint32_t followed; /* those that are not the first of their character */
+    uint16_t unit;     /* \u escape so far */
+    uint16_t high;     /* surrogate that waits for its low one */
+    uint8_t hex_left;  /* digits of the escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    tcall_utf_ utf;
+} tcall_string_;
+
+#ifdef TOOLCALL_NO_INT64
+typedef uint32_t tcall_number_digits_;
+typedef int32_t tcall_whole_;
+#else
+typedef uint64_t tcall_number_digits_;
+typedef int64_t tcall_whole_;
+#endif
+
+/* A number that is read: digits * 10^(tail - places + power). */
+typedef struct tcall_number_ {
+    tcall_number_digits_
+        digits;        /* as many as there is room for, up to one not 0 */
+    int16_t tail;      /* digits after those */
+    int16_t zeros;     /* how many at the end are 0 */
+    int16_t places;    /* digits after the point */
+    int16_t power;     /* the exponent, without its sign */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus, small; /* sign of the number, of the exponent */
+    bool rest;         /* some of the tail are not 0, or were cut off */
+} tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -817,6 +869,19 @@ struct tcall_decoder {
     void *user;
 
     /* private */
+    uint8_t state, depth, levels;
+    uint8_t use;   /* what becomes of the string */
+    bool object;   /* the innermost open container is one */
+    bool keeping;  /* a value is kept as its text */
+    uint16_t kept; /* bytes of that text so far */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    union {
+        tcall_string_ string;
+        tcall_number_ number;
+    } now;
+    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -833,8 +898,12 @@ TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
  * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
  * struct be used. */
 TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes: what drove the line lost a byte. */
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -932,11 +1001,6 @@ typedef struct TCALL_TOK_ tcall_tok {
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
 } tcall_tok;
-
-/* A UTF-8 character that has begun. */
-typedef struct tcall_utf_ {
-    uint8_t left, low, high; /* bytes to come; bounds of the next one */
-} tcall_utf_;
 
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -3363,6 +3427,12 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* A byte of a string that needs no second look. */
+TCALL_SHARED_ bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -3370,6 +3440,33 @@ TCALL_SHARED_ int tcall_hex_(char digit)
         return digit - '0';
     digit = (char)(digit | 0x20); /* to lower case */
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* First or following byte of a multi-byte character. */
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+{
+    if (u->left) {
+        if (c < u->low || c > u->high)
+            return false;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
+        return true;
+    }
+    if (c < 0xC2 || c > 0xF4)
+        return false;
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    return true;
+}
+
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns the literal that begins with c, in flash; null if there is none. */
+TCALL_SHARED_ const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
@@ -3420,6 +3517,61 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     case 't': return '\t';
     default: return 0;
     }
+}
+
+/* ---- the grammar of numbers ---- */
+
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
+{
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': next += 2; break;
+    case 'e':
+    case 'E': next += 3; break;
+    case '+': next += 4; break;
+    case '-': next += 5; break;
+    default:
+        if (!tcall_is_digit_(c))
+            return 0;
+        next += c != '0';
+    }
+    return (uint8_t)TCALL_BYTE_(next);
+}
+
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
+{
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
 /* ---- decimal numbers ----
@@ -3542,6 +3694,22 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
+/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
+ * 10^22, which doubles hold exactly; else it may be off by a few units in the
+ * last place. */
+TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+{
+    double value = (double)digits, power;
+    int steps = exponent < 0 ? -exponent : exponent, i;
+    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
+        power = 1;
+        for (i = 0; i < 22 && i < steps; i++)
+            power *= 10;
+        value = exponent < 0 ? value / power : value * power;
+    }
+    return value;
+}
+
 /* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
@@ -3625,6 +3793,1040 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
     return block->base ? block->base + block->low : NULL;
 }
 
+/* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>read
+ *
+ * A state machine: the state says what may come, each function below eats as
+ * much of a piece as it can and returns what is left. Open objects and lists
+ * that have a shape are levels. Where there are more open containers than
+ * levels we are in a value that has no shape of its own, or whose place is
+ * wrong: it is recognised and nothing else.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+enum {
+    /* between tokens, where white space may be */
+    TCALL_READ_VALUE_,
+    TCALL_READ_FIRST_VALUE_, /* or ']' */
+    TCALL_READ_NAME_,
+    TCALL_READ_FIRST_NAME_, /* or '}' */
+    TCALL_READ_COLON_,
+    TCALL_READ_NEXT_, /* ',' or a closing bracket */
+    TCALL_READ_END_,  /* nothing */
+    /* within a token */
+    TCALL_READ_STRING_,
+    TCALL_READ_ESCAPE_,
+    TCALL_READ_HEX_,
+    TCALL_READ_LITERAL_,
+    TCALL_READ_NUMBER_,
+    TCALL_READ_STOPPED_
+};
+
+/* What becomes of a string. */
+enum {
+    TCALL_INTO_NOTHING_,
+    TCALL_INTO_TEXT_,
+    TCALL_INTO_CHOICE_,
+    TCALL_INTO_NAME_
+};
+
+/* Longer numbers are refused, so that places are counted in 16 bits; greater
+ * exponents are no different from this one, which is beyond all of them. */
+#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_POWER_  3000
+
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* The object that is read; which one is said by the first level. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* ---- what is wrong ---- */
+
+/* Ends the reading. Returns where. */
+static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
+                                    const char *at)
+{
+    decoder->state = TCALL_READ_STOPPED_;
+    decoder->error = error;
+    return at;
+}
+
+/* Notes a misfit of the value that the first levels lead to. Returns it, or
+ * NULL when there is no room for it. */
+static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
+                                      uint8_t levels)
+{
+    tcall_misfit *misfit = NULL;
+    uint8_t i;
+    if (decoder->error == TCALL_OK)
+        decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count];
+        misfit->code = code;
+        misfit->steps = levels;
+        for (i = 0; i < levels; i++)
+            misfit->trail[i] = decoder->level[i].index;
+    }
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    return misfit;
+}
+
+/* Notes a misfit of the value that is read. */
+static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
+{
+    return tcall_read_note_(decoder, code, decoder->levels);
+}
+
+/* ---- where we are ---- */
+
+/* Returns whether the innermost open container has a shape. */
+static bool tcall_read_shaped_(const tcall_decoder *decoder)
+{
+    return decoder->depth == decoder->levels;
+}
+
+static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
+{
+    return &decoder->level[decoder->levels - 1];
+}
+
+static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
+{
+    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+}
+
+/* Returns where the value that is read is kept, or NULL. */
+static char *tcall_read_place_(const tcall_decoder *decoder,
+                               const tcall_shape *shape)
+{
+    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+        return NULL;
+    return decoder->base + shape->offset;
+}
+
+/* The value is complete. */
+static void tcall_read_value_end_(tcall_decoder *decoder)
+{
+    decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
+    if (tcall_read_shaped_(decoder))
+        decoder->keeping = false;
+}
+
+/* Keeps a part of the value's text. What it has no room for is noted when it
+ * is complete. */
+static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    char *to = tcall_read_place_(decoder, shape);
+    if (len < (size_t)(shape->size - decoder->kept)) {
+        memcpy(to + decoder->kept, bytes, len);
+        decoder->kept = (uint16_t)(decoder->kept + len);
+    } else {
+        decoder->kept = shape->size;
+    }
+    if (decoder->keeping)
+        return;
+    if (decoder->kept == shape->size)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else
+        to[decoder->kept] = 0;
+}
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes: the candidate
+ * agrees with all of it so far, so it is also what the next candidate has to
+ * agree with. Names are tried in a circle from the expected one on.
+ */
+
+/* Looks for another candidate, which goes on with this byte. */
+static void tcall_read_candidate_(tcall_decoder *decoder, char c)
+{
+    tcall_string_ *string = &decoder->now.string;
+    const char *word = string->word;
+    do {
+        if (--string->left == 0) {
+            string->word = NULL;
+            return;
+        }
+        word = tcall_word_next_(word);
+        if (++string->index == string->count) { /* names: choices end here */
+            TCALL_FETCH_(tcall_object, object,
+                         tcall_read_level_(decoder)->what);
+            word = object->names;
+            string->index = 0;
+        }
+    } while (!tcall_word_agrees_(word, string->word, string->len) ||
+             TCALL_BYTE_(word + string->len) != c);
+    string->word = word;
+    string->len++;
+}
+
+static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->word; bytes++, len--) {
+        if (TCALL_BYTE_(string->word + string->len) == *bytes)
+            string->len++;
+        else
+            tcall_read_candidate_(decoder, *bytes);
+    }
+}
+
+/* Returns whether the word that came is a candidate as a whole. */
+static bool tcall_read_word_known_(tcall_decoder *decoder)
+{
+    tcall_read_word_(decoder, "", 1);
+    return decoder->now.string.word != NULL;
+}
+
+static void tcall_read_bit_set_(char *bits, uint16_t index)
+{
+    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+}
+
+/* A name that is known: its value is expected, and then the next name. */
+static void tcall_read_member_(tcall_decoder *decoder,
+                               const tcall_object *object)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    uint8_t index = decoder->now.string.index;
+    char *given = level->base, *came = given + (object->count + 7) / 8;
+    level->index = index;
+    level->next = decoder->now.string.word + decoder->now.string.len;
+    if (TCALL_BIT_OF_(came, index)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
+        return;
+    }
+    tcall_read_bit_set_(came, index);
+    tcall_read_bit_set_(given, index);
+    decoder->shape = object->members + index;
+    decoder->base = level->base;
+}
+
+static void tcall_read_name_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    uint16_t before = level->index;
+    TCALL_FETCH_(tcall_object, object, level->what);
+    decoder->shape = &tcall_any_;
+    if (tcall_read_word_known_(decoder)) {
+        tcall_read_member_(decoder, object);
+    } else if (!object->open) {
+        level->index = 0xFFFF;
+        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        level->index = before;
+    }
+}
+
+/* ---- strings ---- */
+
+static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
+{
+    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    decoder->use = use;
+    decoder->state = TCALL_READ_STRING_;
+}
+
+/* Those after the last name come before the first one. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
+    if (tcall_read_shaped_(decoder)) {
+        const tcall_level_ *level = tcall_read_level_(decoder);
+        uint16_t index = (uint16_t)(level->index + 1);
+        TCALL_FETCH_(tcall_object, object, level->what);
+        if (object->count == 0)
+            return;
+        string->count = string->left = object->count;
+        string->word = index < object->count ? level->next : object->names;
+        string->index = index < object->count ? (uint8_t)index : 0;
+    }
+}
+
+static void tcall_read_text_begin_(tcall_decoder *decoder,
+                                   const tcall_shape *shape)
+{
+    tcall_string_ *string = &decoder->now.string;
+    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
+    if (shape->kind == TCALL_KIND_TEXT) {
+        decoder->use = TCALL_INTO_TEXT_;
+        string->to = tcall_read_place_(decoder, shape);
+    } else if (shape->kind == TCALL_KIND_CHOICE) {
+        decoder->use = TCALL_INTO_CHOICE_;
+        string->word = (const char *)shape->more;
+        string->count = string->left = (uint8_t)(shape->high + 1);
+    }
+}
+
+/* A part of a text, which is stored as far as there is room. */
+static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    if (string->to) {
+        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+        if (len < shape->size && string->len < shape->size - len)
+            memcpy(string->to + string->len, bytes, len);
+    }
+    string->len =
+        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+}
+
+/* Decoded bytes of a string. */
+static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
+                              size_t len)
+{
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_(decoder, bytes, len);
+    else
+        tcall_read_word_(decoder, bytes, len);
+}
+
+static void tcall_read_text_end_(tcall_decoder *decoder)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    uint32_t count = string->len;
+    uint8_t code = TCALL_FITS;
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+        count -= string->followed;
+    if ((int32_t)count < shape->low)
+        code = TCALL_MISFIT_MIN_LENGTH;
+    if (string->to && string->len >= shape->size)
+        code = TCALL_MISFIT_ROOM;
+    else if (string->to)
+        string->to[string->len] = 0;
+    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+        code = TCALL_MISFIT_MAX_LENGTH;
+    if (code)
+        tcall_read_misfit_(decoder, code);
+}
+
+static void tcall_read_choice_end_(tcall_decoder *decoder)
+{
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    char *to = tcall_read_place_(decoder, shape);
+    uint8_t index = 255;
+    if (tcall_read_word_known_(decoder))
+        index = decoder->now.string.index;
+    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+    if (to)
+        *to = (char)index;
+}
+
+static void tcall_read_string_end_(tcall_decoder *decoder)
+{
+    if (decoder->use == TCALL_INTO_NAME_) {
+        if (tcall_read_shaped_(decoder))
+            tcall_read_name_end_(decoder);
+        decoder->state = TCALL_READ_COLON_;
+        return;
+    }
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_end_(decoder);
+    else if (decoder->use == TCALL_INTO_CHOICE_)
+        tcall_read_choice_end_(decoder);
+    tcall_read_value_end_(decoder);
+}
+
+/* Returns the end of a run of bytes that stand for themselves. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+                                   const char *end)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; at < end; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (!string->utf.left) {
+            while (at < end && tcall_is_plain_(*at))
+                at++;
+            if (at == end || (c = (unsigned char)*at) < 0x80)
+                break;
+        }
+        if (!tcall_utf8_step_(&string->utf, c))
+            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+        string->followed += (c & 0xC0) == 0x80;
+    }
+    return at;
+}
+
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    const char *from = at;
+    if (decoder->now.string.high && *at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    at = tcall_read_run_(decoder, at, end);
+    if (decoder->state == TCALL_READ_STOPPED_)
+        return at;
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
+    if (at == end)
+        return at;
+    if (*at == '\\')
+        decoder->state = TCALL_READ_ESCAPE_;
+    else if (*at == '"')
+        tcall_read_string_end_(decoder);
+    else
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    return at + 1;
+}
+
+/* U+0000 ends a text in C, and words in flash. */
+static void tcall_read_nul_(tcall_decoder *decoder)
+{
+    if (decoder->now.string.to)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
+    decoder->now.string.word = NULL;
+}
+
+/* A character that was escaped. */
+static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
+{
+    char bytes[4];
+    size_t len = tcall_utf8_(bytes, code);
+    decoder->state = TCALL_READ_STRING_;
+    if (code == 0)
+        tcall_read_nul_(decoder);
+    decoder->now.string.followed += (uint32_t)(len - 1);
+    tcall_read_bytes_(decoder, bytes, len);
+}
+
+static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
+{
+    char c = tcall_unescape_(*at);
+    if (*at == 'u') {
+        decoder->state = TCALL_READ_HEX_;
+        decoder->now.string.hex_left = 4;
+        return at + 1;
+    }
+    if (!c || decoder->now.string.high)
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    tcall_read_escaped_(decoder, (unsigned char)c);
+    return at + 1;
+}
+
+/* \uXXXX is complete: a character, or half of one. Returns false when the
+ * halves do not come in their order. */
+static bool tcall_read_unit_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    uint32_t code = string->unit;
+    bool low = code >> 10 == 0xDC00 >> 10;
+    if (low != (string->high != 0))
+        return false;
+    if (code >> 10 == 0xD800 >> 10) {
+        string->high = string->unit;
+        decoder->state = TCALL_READ_STRING_;
+        return true;
+    }
+    if (low)
+        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
+               (code - 0xDC00);
+    string->high = 0;
+    tcall_read_escaped_(decoder, code);
+    return true;
+}
+
+static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
+{
+    tcall_string_ *string = &decoder->now.string;
+    int digit = tcall_hex_(*at);
+    string->unit = (uint16_t)(string->unit << 4 | digit);
+    if (digit < 0 || (--string->hex_left == 0 && !tcall_read_unit_(decoder)))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    return at + 1;
+}
+
+/* ---- numbers ----
+ *
+ * Exact decimals: zeros are not appended to the digits before another digit
+ * follows, so 5.0 is 5, and it is known of every number whether it is whole.
+ */
+
+#ifdef TOOLCALL_NO_INT64
+#define TCALL_DIGITS_MAX_ UINT32_MAX
+#define TCALL_WHOLE_MAX_  INT32_MAX
+#define TCALL_WHOLE_MIN_  INT32_MIN
+#else
+#define TCALL_DIGITS_MAX_ UINT64_MAX
+#define TCALL_WHOLE_MAX_  INT64_MAX
+#define TCALL_WHOLE_MIN_  INT64_MIN
+#endif
+
+static void tcall_number_digit_(tcall_number_ *number, char c)
+{
+    if (number->tail < TCALL_NUMBER_DIGITS_) {
+        number->tail++;
+        number->zeros++;
+    }
+    if (c == '0')
+        return;
+    number->zeros = 0;
+    while (number->tail && !number->rest) {
+        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
+            number->rest = true;
+        } else {
+            number->digits *= 10;
+            number->tail--;
+        }
+    }
+    if (!number->rest)
+        number->digits += (tcall_number_digits_)(c - '0');
+}
+
+/* Takes the byte that led to the state. */
+static void tcall_number_take_(tcall_number_ *number, char c)
+{
+    switch (number->state) {
+    case TCALL_N_MINUS_: number->minus = true; break;
+    case TCALL_N_FRACTION_:
+        if (number->places < TCALL_NUMBER_DIGITS_)
+            number->places++; /* fall through */
+    case TCALL_N_ZERO_:
+    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
+    case TCALL_N_SIGN_: number->small = c == '-'; break;
+    case TCALL_N_EXPONENT_:
+        if (number->power < TCALL_NUMBER_POWER_)
+            number->power = (int16_t)(number->power * 10 + (c - '0'));
+        break;
+    default: break;
+    }
+}
+
+#ifdef TOOLCALL_NO_INT64
+/* Divides by ten. Returns the rest. */
+static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+{
+    unsigned rest = (unsigned)(*digits % 10);
+    *digits /= 10;
+    return rest;
+}
+#else
+/* The same in parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+{
+    tcall_number_digits_ tenth = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        tenth = tenth << 16 | rest / 10;
+        rest %= 10;
+    }
+    *digits = tenth;
+    return (unsigned)rest;
+}
+#endif
+
+/* Returns the number * 10^exponent as a whole one. What is cut off, also at
+ * the ends of the range, is marked as the rest. */
+static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
+{
+    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
+    for (; exponent > 0 && digits && digits <= max; exponent--)
+        digits = digits > max / 10 ? max + 2 : digits * 10;
+    for (; exponent < 0 && digits; exponent++)
+        number->rest = tcall_number_tenth_(&digits) || number->rest;
+    if (digits > max + number->minus) {
+        number->rest = true;
+        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    }
+    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+}
+
+/* Notes a number that is out of bounds. One that was cut off lies beyond what
+ * is left of it. */
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
+                               tcall_whole_ low, tcall_whole_ high)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    bool cut = number->rest, minus = number->minus;
+    bool below = value < low || (value == low && cut && minus);
+    bool above = value > high || (value == high && cut && !minus);
+    tcall_misfit *misfit = NULL;
+    if (below || above)
+        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
+                                                   : TCALL_MISFIT_MAXIMUM);
+    if (misfit) {
+        misfit->got = value < INT32_MIN   ? INT32_MIN
+                      : value > INT32_MAX ? INT32_MAX
+                                          : (int32_t)value;
+        misfit->exact = !cut && misfit->got == value;
+    }
+}
+
+#ifndef TOOLCALL_NO_INT64
+static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
+                                  const tcall_shape *shape, char *to)
+{
+    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
+    TCALL_FETCH_(tcall_range, range, shape->more);
+    tcall_read_bounds_(decoder, value, range->low, range->high);
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+
+/* A number beyond the range is out of bounds only where there is a bound. */
+static void tcall_read_double_(tcall_decoder *decoder, int exponent,
+                               const tcall_shape *shape, char *to)
+{
+    tcall_number_ *number = &decoder->now.number;
+    double value = tcall_decimal_(number->digits, exponent);
+    int64_t millionths = tcall_number_whole_(number, exponent + 6);
+    TCALL_FETCH_(tcall_range, range, shape->more);
+    if (millionths != INT64_MIN
+            ? millionths != INT64_MAX || range->high != INT64_MAX
+            : range->low != INT64_MIN)
+        tcall_read_bounds_(decoder, millionths, range->low, range->high);
+    if (value > DBL_MAX)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    value = number->minus ? -value : value;
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+#endif
+
+static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
+                                const tcall_shape *shape, char *to)
+{
+    tcall_whole_ whole =
+        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
+    int32_t value = (int32_t)whole;
+    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+
+/* Stores a number that is complete. */
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
+                                     const tcall_shape *shape)
+{
+    char *to = tcall_read_place_(decoder, shape);
+    if (shape->kind == TCALL_KIND_INTEGER)
+        tcall_read_integer_(decoder, exponent, shape, to);
+#ifndef TOOLCALL_NO_INT64
+    else if (shape->kind == TCALL_KIND_INTEGER64)
+        tcall_read_integer64_(decoder, exponent, shape, to);
+    else if (shape->kind == TCALL_KIND_NUMBER)
+        tcall_read_double_(decoder, exponent, shape, to);
+#endif
+}
+
+static void tcall_read_number_end_(tcall_decoder *decoder)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    int power = number->small ? -number->power : number->power;
+    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
+    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
+    if (any && shape->kind - TCALL_KIND_INTEGER >
+                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+        return;
+    if (number->tail == TCALL_NUMBER_DIGITS_ ||
+        number->places == TCALL_NUMBER_DIGITS_)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else if (!any && number->digits &&
+             number->zeros - number->places + power < 0)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+    else
+        tcall_read_number_store_(decoder, number->tail - number->places + power,
+                                 shape);
+}
+
+static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    tcall_number_ *number = &decoder->now.number;
+    for (; at < end; at++) {
+        uint8_t next = tcall_number_next_(number->state, *at);
+        if (!next)
+            break;
+        number->state = next;
+        tcall_number_take_(number, *at);
+    }
+    if (at == end)
+        return at;
+    if (!tcall_number_ends_(number->state))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder))
+        tcall_read_number_end_(decoder);
+    tcall_read_value_end_(decoder);
+    return at;
+}
+
+/* ---- true, false, null ---- */
+
+static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
+                                       const char *end)
+{
+    const char **word = &decoder->now.string.word;
+    for (; at < end && TCALL_BYTE_(*word); at++, ++*word)
+        if (*at != TCALL_BYTE_(*word))
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (!TCALL_BYTE_(*word))
+        tcall_read_value_end_(decoder);
+    return at;
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+{
+    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
+        decoder->object) {
+        const tcall_level_ *level = tcall_read_level_(decoder);
+        char *bits = level->base + level->index / 8;
+        *bits = (char)(*bits & ~(1 << level->index % 8));
+    }
+}
+
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
+                                      const tcall_shape *shape)
+{
+    char *to = tcall_read_place_(decoder, shape);
+    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
+    decoder->state = TCALL_READ_LITERAL_;
+    decoder->now.string.word = tcall_literal_(c);
+    if (c == 'n')
+        tcall_read_null_(decoder, shape);
+    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+        *to = c == 't';
+}
+
+/* ---- objects and arrays ---- */
+
+/* An object or list with a shape: a level of its own. */
+static void tcall_read_level_open_(tcall_decoder *decoder,
+                                   const tcall_shape *shape)
+{
+    tcall_level_ *level = &decoder->level[decoder->levels];
+    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
+        return;
+    }
+    decoder->levels++;
+    level->base = tcall_read_place_(decoder, shape);
+    level->index = 0;
+    if (shape->kind == TCALL_KIND_LIST) {
+        level->what = decoder->shape;
+        return;
+    }
+    if (shape->more)
+        level->what = shape->more;
+    level->index = 0xFFFF; /* the first one comes next */
+    {
+        TCALL_FETCH_(tcall_object, object, level->what);
+        level->next = object->names;
+        TCALL_COPY_(level->base, object->initial, object->size);
+    }
+}
+
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
+                                    const tcall_shape *shape)
+{
+    uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    if (depth == TOOLCALL_MAX_DEPTH)
+        return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
+    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+        tcall_read_level_open_(decoder, shape);
+    decoder->object = *at == '{';
+    decoder->state =
+        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
+    if (decoder->object)
+        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->depth++;
+    return at + 1;
+}
+
+/* Notes each required member that did not come. */
+static void tcall_read_object_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_object, object, level->what);
+    const char *came = level->base + (object->count + 7) / 8;
+    uint8_t i;
+    for (i = 0; i < object->count; i++) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+            level->index = i;
+            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
+        }
+    }
+}
+
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_shape, list, level->what);
+    if (level->index < list->low)
+        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
+                         (uint8_t)(decoder->levels - 1));
+    if (level->base)
+        memcpy(level->base, &level->index, sizeof level->index);
+}
+
+/* The next item of a list is expected. */
+static void tcall_read_item_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = tcall_read_level_(decoder);
+    TCALL_FETCH_(tcall_shape, list, level->what);
+    decoder->shape = &tcall_any_;
+    if (level->index < list->high) {
+        decoder->shape = (const tcall_shape *)list->more;
+        decoder->base = level->base ? level->base + list->digits +
+                                          (size_t)level->index * list->size
+                                    : NULL;
+    } else if (level->index == list->high) {
+        tcall_read_note_(decoder,
+                         list->flags & TCALL_MEMBER_UNSAID
+                             ? TCALL_MISFIT_ROOM
+                             : TCALL_MISFIT_MAX_ITEMS,
+                         (uint8_t)(decoder->levels - 1));
+    }
+}
+
+static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
+{
+    if (decoder->object != (*at == '}'))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder)) {
+        if (decoder->object)
+            tcall_read_object_end_(decoder);
+        else
+            tcall_read_list_end_(decoder);
+        decoder->levels--;
+    }
+    decoder->depth--;
+    decoder->object =
+        decoder->depth && TCALL_BIT_OF_(decoder->open, decoder->depth - 1);
+    tcall_read_value_end_(decoder);
+    return at + 1;
+}
+
+/* ---- values ---- */
+
+/* Returns the types of the value that begins with c, or 0. */
+static unsigned tcall_read_types_(char c)
+{
+    switch (c) {
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case '"': return TCALL_SHAPE_STRING;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    case 'n': return TCALL_SHAPE_NULL;
+    default:
+        return tcall_is_digit_(c) || c == '-'
+                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
+                   : 0;
+    }
+}
+
+/* Has holes filled. A value of another type is only recognised. */
+static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
+{
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+}
+
+/* Numbers and literals are eaten from their first byte on. */
+static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+{
+    unsigned types = tcall_read_types_(*at);
+    const tcall_shape *expected = &tcall_any_;
+    if (!types)
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder)) {
+        tcall_read_admit_(decoder, types);
+        expected = decoder->shape;
+    }
+    {
+        TCALL_FETCH_(tcall_shape, shape, expected);
+        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+            return tcall_read_open_(decoder, at, shape);
+        if (types & TCALL_SHAPE_STRING) {
+            tcall_read_text_begin_(decoder, shape);
+            return at + 1;
+        }
+        if (!(types & TCALL_SHAPE_NUMBER)) {
+            tcall_read_literal_begin_(decoder, *at, shape);
+            return at;
+        }
+    }
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
+    return at;
+}
+
+/* ---- between tokens ---- */
+
+static void tcall_read_item_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = tcall_read_level_(decoder);
+    if (level->index < 0xFFFE)
+        level->index++;
+}
+
+/* After a value: a comma or a closing bracket. */
+static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
+{
+    if (!decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_end_(decoder);
+    if (*at == '}' || *at == ']')
+        return tcall_read_close_(decoder, at);
+    if (*at != ',')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+    if (!decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    return at + 1;
+}
+
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+{
+    switch (decoder->state) {
+    case TCALL_READ_FIRST_VALUE_:
+        if (*at == ']')
+            return tcall_read_close_(decoder, at);
+        if (tcall_read_shaped_(decoder))
+            tcall_read_item_(decoder); /* fall through */
+    case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '}')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
+    case TCALL_READ_COLON_:
+        if (*at != ':')
+            break;
+        decoder->state = TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
+    }
+    return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+}
+
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
+{
+    switch (decoder->state) {
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
+    case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
+    case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
+    }
+}
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    const char *at = bytes, *end = bytes + len;
+    int error;
+    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+        const char *from = at;
+        bool keeping = decoder->keeping;
+        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+            at++;
+            continue;
+        }
+        at = tcall_read_token_(decoder, at, end);
+        if (keeping || decoder->keeping)
+            tcall_read_keep_(decoder, from, (size_t)(at - from));
+    }
+    decoder->at += (size_t)(at - bytes);
+    if (decoder->sink && at > bytes) {
+        error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
+        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+            tcall_read_stop_(decoder, error, at);
+    }
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    if (decoder->state < TCALL_READ_STOPPED_ &&
+        decoder->state != TCALL_READ_END_)
+        tcall_decoder_poison(decoder);
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (decoder->state != TCALL_READ_STOPPED_)
+        tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    decoder->shape = &tcall_root_;
+    decoder->base = (char *)out;
+    decoder->level[0].what = shape;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan
@@ -3661,55 +4863,6 @@ enum {
     TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': return next[2];
-    case 'e':
-    case 'E': return next[3];
-    case '+': return next[4];
-    case '-': return next[5];
-    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
-    }
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
                      void *user)
 {
@@ -3735,14 +4888,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
-}
-
-static const char tcall_literals_[] = "true\0false\0null\0";
-
-/* The one that begins with c, null if there is none. */
-static inline const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Flags of a token, beside its type. */
@@ -3982,30 +5127,6 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     }
 }
 
-/* First or following byte of a multi-byte character. */
-TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
-{
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
-        return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
-    return true;
-}
-
-static bool tcall_is_plain_(char c)
-{
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
-}
-
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
  * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
@@ -4196,9 +5317,9 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
         if (ends && !tcall_number_ends_(state))
             s->error = TCALL_E_BAD_VALUE;
     } else {
-        while (p < end && *s->lit && *p == *s->lit)
+        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
             p++, s->lit++;
-        ends = !*s->lit;
+        ends = !TCALL_BYTE_(s->lit);
         if (p < end && !ends)
             s->error = TCALL_E_BAD_VALUE;
     }
@@ -4272,7 +5393,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
         s->lit = tcall_literal_(*p);
-        if (*p != *s->lit)
+        if (*p != TCALL_BYTE_(s->lit))
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
@@ -5019,13 +6140,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, scaled. Off by a few units in the last place. */
+/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     const char *p;
-    double out = 0;
-    int digits, scale;
+    uint64_t sum = 0;
+    double out;
+    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
@@ -5033,11 +6155,8 @@ double tcall_json_double(tcall_json v, double fallback)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
-        out = out * 10 + tcall_num_digit_(&n, &p);
-    for (scale = n.top - digits + 1; scale > 0; scale--)
-        out *= 10;
-    for (; scale < 0; scale++)
-        out /= 10;
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
+    out = tcall_decimal_(sum, n.top - digits + 1);
     return n.sign < 0 ? -out : out;
 }
 
@@ -10846,7 +11965,7 @@ static void tcall_rotate_(char *first, char *middle, char *end)
 }
 
 /* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up. */
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
                                     int part)
 {
@@ -10855,6 +11974,8 @@ TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
     size_t len = tcall_head_len_(source, part);
     char *first = (char *)target + tcall_head_end_(target, part);
     char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
     tcall_rotate_(first, end - len, end);
@@ -17577,7 +18698,7 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 }
 
 /* ==========================================================================
- * >>reader
+ * >>elements
  *
  * The items of an answer lie at the end of the chat: first its text, which
  * grows in place, then the calls and reasonings that are known, and then,
@@ -17597,26 +18718,25 @@ enum {
  * next call: it can then at least be named. */
 #define TCALL_RESERVE_ 64
 
-/* ---- items in the block ---- */
-
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
+TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                                   size_t at)
 {
     return tcall_head_at_(reader->chat, at);
 }
 
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
+                                       int part)
 {
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
 /* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
     return at + tcall_head_size_(tcall_reader_head_(reader, at));
 }
 
-static size_t tcall_reader_free_(const tcall_reader *reader)
+TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
 {
     return tcall_block_free_(reader->chat->block);
 }
@@ -17634,21 +18754,22 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
+                                       size_t to)
 {
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
 /* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
     tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
+TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
+                                        int part, size_t len)
 {
     size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
     size_t old = tcall_reader_len_(reader, at, part);
@@ -17657,8 +18778,8 @@ static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
-                                 tcall_str bytes)
+TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
+                                        int part, tcall_str bytes)
 {
     size_t old = tcall_reader_len_(reader, at, part);
     char *end = reader->chat->block->base + at +
@@ -17668,8 +18789,8 @@ static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
 }
 
 /* Moves a part of the item at from to the same part of an item before it. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
-                               int part)
+TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
+                                      size_t to, int part)
 {
     size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
     size_t len = tcall_reader_len_(reader, from, part);
@@ -17677,24 +18798,83 @@ static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
     tcall_reader_moved_(reader, end, from, len);
 }
 
-/* ---- room ---- */
-
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
     return reader->has_text
                ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
                : 0;
 }
 
+/* Makes an empty item at this place, where there is room. */
+TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
+                                       uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Gives the text of the answer its place, before everything else. */
+TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ==========================================================================
+ * >>reasoning: what goes back to the provider that it came from
+ *
+ * Reasoning is kept as far as there is room for it beside calls; a part of it
+ * would be refused, so one that does not fit is dropped as a whole. Which one a
+ * provider has is in tcall_provider.reasoning.
+ */
+
+#ifdef TOOLCALL_NO_REASONING
+
+TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    (void)reader;
+    return TCALL_REASONING_NONE;
+}
+
+TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    (void)head;
+    return false;
+}
+
+#else
+
+TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning;
+}
+
+TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    return head->kind == TCALL_ITEM_REASONING;
+}
+
+#endif /* TOOLCALL_NO_REASONING */
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
-                                         size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
     tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_reader_head_(reader, at)->kind == TCALL_ITEM_REASONING) {
+    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
@@ -17704,21 +18884,152 @@ static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
 }
 
 /* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
+static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 {
     size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
     reader->raw_missing += len + more;
     tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
 }
 
-static void tcall_reader_drop_all_reasoning_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
+    if (!tcall_reasoning_kept_(reader))
+        return;
     if (reader->keeping_raw)
-        tcall_reader_drop_raw_(reader, 0);
+        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reader_drop_reasoning_(reader, at, 0);
+        tcall_reasoning_drop_(reader, at, 0);
 }
+
+/* Is a piece of this part, that begins with c, kept? */
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                          char c)
+{
+    uint8_t kept = tcall_reasoning_kept_(reader);
+    if (field != TCALL_FIELD_REASONING_DATA)
+        return kept != TCALL_REASONING_NONE;
+    /* Details of OpenRouter are a list of objects, others are strings. */
+    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
+                                          tcall_str piece)
+{
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(reader, reader->element, piece.len);
+    else
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
+                                              const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+        return;
+    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        return;
+    tcall_reader_head_(reader, reader->start)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+}
+
+/* ---- merging ---- */
+
+/* One of both is reasoning: is the piece of the known one? Its signature may
+ * come by itself. */
+TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                                  const tcall_item_head_ *piece)
+{
+    bool same = known->index && piece->index &&
+                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* The first unmerged element is of the reasoning at this place: drops its words
+ * where others are missing. */
+TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+{
+    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
+        return;
+    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+    tcall_reasoning_drop_(reader, at, len);
+}
+
+/* Is anything of it there, or was? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
+/* ---- elements as they came ---- */
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->whole && reader->repeats) &&
+           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* Keeps a piece of that text. */
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
+{
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    if (reader->type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->index;
+        if (reader->raw_missing)
+            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->raw);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ==========================================================================
+ * >>reader
+ *
+ * What the paths of a provider lead to becomes elements, and these become items
+ * of the answer: see >>elements.
+ */
+
+/* ---- room ---- */
 
 /* Makes room for a call. Calls matter more than text and reasoning: those give
  * way. */
@@ -17726,7 +19037,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 {
     size_t text = tcall_reader_text_len_(reader), free;
     if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reader_drop_all_reasoning_(reader);
+        tcall_reasoning_drop_all_(reader);
     free = tcall_reader_free_(reader);
     if (bytes > free + text)
         return false;
@@ -17773,14 +19084,6 @@ static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
@@ -17794,16 +19097,6 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 }
 
 /* ---- text of the model ---- */
-
-/* Gives the text of the answer its place, before everything else. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
-    reader->has_text = true;
-}
 
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
@@ -17851,21 +19144,6 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
         tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
-}
-
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reader_sign_text_(tcall_reader *reader, const size_t *at)
-{
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
-        return;
-    tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
-        return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- parts of an element ---- */
@@ -17916,18 +19194,6 @@ static bool tcall_reader_open_(tcall_reader *reader)
     return reader->open;
 }
 
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reader_reasoning_(tcall_reader *reader, int part,
-                                    tcall_str piece)
-{
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_reasoning_(reader, reader->element, piece.len);
-    else
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
 /* Keeps a piece of arguments, or of text that belongs to an element. */
 static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
 {
@@ -17954,9 +19220,10 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
     }
     if (!tcall_reader_open_(reader))
         return;
-    if (part == TCALL_PART_SIGNATURE_ ||
-        tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING)
-        tcall_reader_reasoning_(reader, part, piece);
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, piece);
     else if (tcall_reader_need_(reader, piece.len))
@@ -17964,12 +19231,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 }
 
 /* ---- merging elements ---- */
-
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -17981,15 +19242,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
 static bool tcall_ends_object_(tcall_str text)
 {
     return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Are both reasonings pieces of one? */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
-{
-    bool same = known->kind == piece->kind && known->index == piece->index &&
-                !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
 /* Is the element a further piece of a known call? */
@@ -18022,15 +19274,8 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
     if (known->choice != piece->choice ||
         (known->index && piece->index && known->index != piece->index))
         return TCALL_MATCH_NO_;
-    if (piece->kind == TCALL_ITEM_REASONING)
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
-    /* The signature of a reasoning may come by itself. */
-    if (known->kind == TCALL_ITEM_REASONING)
-        return known->index && piece->index &&
-                       !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                       !tcall_head_len_(piece, TCALL_PART_TEXT_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
     return tcall_match_call_(known, piece);
 }
 
@@ -18050,7 +19295,7 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
-        if (match || known->kind != TCALL_ITEM_REASONING)
+        if (match || !tcall_is_reasoning_(known))
             maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
     }
     return found != reader->unmerged ? found : maybe;
@@ -18103,22 +19348,19 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
     tcall_reader_merge_names_(reader, at);
-    if (known->kind == TCALL_ITEM_REASONING) {
-        size_t len =
-            tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
-        if (known->flags & TCALL_FLAG_DROPPED_) {
-            tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
-            tcall_reader_drop_reasoning_(reader, at, len);
-        }
-    } else if (!tcall_reader_merges_text_(reader, at)) {
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
         return;
-    }
     if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
@@ -18176,7 +19418,7 @@ static void tcall_reader_settle_(tcall_reader *reader)
         tcall_reader_settle_delta_(reader, head);
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reader_sign_text_(reader, &reader->unmerged);
+        tcall_reasoning_sign_text_(reader, &reader->unmerged);
     } else if (tcall_reader_settle_item_(reader)) {
         reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
         reader->began |= (uint8_t)(1u << reader->choice);
@@ -18196,48 +19438,6 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     reader->choice = 0;
 }
 
-/* ---- elements as they came ---- */
-
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. Its type usually comes first. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
-{
-    if (reader->provider->reasoning != TCALL_REASONING_ELEMENTS ||
-        reader->event == TCALL_MEANS_ELEMENT_BEGINS ||
-        (reader->whole && reader->repeats) ||
-        (reader->type && reader->type != TCALL_MEANS_REASONING) ||
-        reader->answer.error == TCALL_E_MEMORY)
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
-    if (!reader->keeping_raw)
-        return;
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-static void tcall_reader_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
-    reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
-        if (reader->raw_missing)
-            tcall_reader_drop_reasoning_(reader, reader->raw,
-                                         reader->raw_missing);
-    } else {
-        tcall_reader_remove_(reader, reader->raw);
-    }
-    reader->raw_missing = 0;
-}
-
 /* ---- fields ---- */
 
 /* The current element is complete. */
@@ -18245,8 +19445,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
-    if (reader->keeping_raw)
-        tcall_reader_end_raw_(reader);
+    tcall_reasoning_end_raw_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -18359,16 +19558,11 @@ static bool tcall_field_is_word_(int field)
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
                                      int part, char c)
 {
-    uint8_t keeps = reader->provider->reasoning;
     switch (field) {
     case TCALL_FIELD_REASONING_DATA:
-        /* Details of OpenRouter are a list of objects, others are strings. */
-        if (keeps != TCALL_REASONING_DATA || (!reader->in_element && c != '['))
-            return true;
-        break;
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
-        if (keeps == TCALL_REASONING_NONE)
+        if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
     case TCALL_FIELD_TEXT: return c != '"';
@@ -18394,7 +19588,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         reader->bad_arguments = c == '{';
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -18475,6 +19669,19 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     return TCALL_OK;
 }
 
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (!tcall_reasoning_may_come_(reader))
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (reader->keeping_raw)
+        tcall_reasoning_raw_piece_(reader, piece);
+}
+
 /* One event of the scanner. */
 static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str bytes)
@@ -18507,6 +19714,13 @@ enum {
  * spaces. */
 enum { TCALL_PAGE_ = 80 };
 
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
+
 void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
@@ -18520,13 +19734,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-}
-
-static void tcall_reader_fail_(tcall_reader *reader, int error)
-{
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
+    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+        tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -18676,6 +19885,17 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
     return true;
 }
 
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
@@ -18690,36 +19910,23 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    head = tcall_reader_head_(reader, reader->element);
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
-        head->flags |= TCALL_FLAG_OBJECT_;
+    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
 }
 
-/* Completes a reasoning. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-        !tcall_head_len_(head, TCALL_PART_TEXT_) &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
-        return false;
-    return tcall_reader_add_(reader, TCALL_PART_NAME_,
-                             tcall_str_of(reader->provider->name));
-}
-
 /* Completes the item at reader->element. Returns false if it is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    switch (tcall_reader_head_(reader, reader->element)->kind) {
-    case TCALL_ITEM_TEXT: return true;
-    case TCALL_ITEM_CALL: return tcall_reader_finish_call_(reader);
-    case TCALL_ITEM_REASONING: return tcall_reader_finish_reasoning_(reader);
-    default: return false;
-    }
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(reader);
+    if (tcall_is_reasoning_(head))
+        return tcall_reasoning_is_some_(head) &&
+               tcall_reader_add_(reader, TCALL_PART_NAME_,
+                                 tcall_str_of(reader->provider->name));
+    return head->kind == TCALL_ITEM_TEXT;
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
@@ -19753,6 +20960,11 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     if (desc->text_calls)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
+#endif
+#ifdef TOOLCALL_NO_REASONING
+    if (desc->provider->reasoning)
+        return "provider has reasoning that goes back to it, which "
+               "TOOLCALL_NO_REASONING leaves out";
 #endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)

@@ -37,6 +37,11 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
 #endif
+#ifdef TOOLCALL_NO_REASONING
+    if (desc->provider->reasoning)
+        return "provider has reasoning that goes back to it, which "
+               "TOOLCALL_NO_REASONING leaves out";
+#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";

@@ -238,7 +238,7 @@ static void tcall_rotate_(char *first, char *middle, char *end)
 }
 
 /* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up. */
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
                                     int part)
 {
@@ -247,6 +247,8 @@ TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
     size_t len = tcall_head_len_(source, part);
     char *first = (char *)target + tcall_head_end_(target, part);
     char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
     tcall_rotate_(first, end - len, end);

@@ -23,6 +23,8 @@
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* Objects and lists with a shape of their own that may lie within each other.
  * Deeper ones are refused as a misfit. */
 #ifndef TOOLCALL_SHAPE_LEVELS
@@ -31,20 +33,20 @@
 
 /* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
  * Schema where there is one. */
-#define TCALL_MISFITS(X)                                                     \
-    X(TYPE, "type")                                                          \
-    X(MINIMUM, "minimum")                                                    \
-    X(MAXIMUM, "maximum")                                                    \
-    X(ENUM, "enum")                                                          \
-    X(MIN_LENGTH, "minLength")                                               \
-    X(MAX_LENGTH, "maxLength")                                               \
-    X(MIN_ITEMS, "minItems")                                                 \
-    X(MAX_ITEMS, "maxItems")                                                 \
-    X(REQUIRED, "required")                                                  \
-    X(UNKNOWN, "additionalProperties")                                       \
-    X(DUPLICATE, "duplicate") /* a known name came twice */                  \
-    X(NUL, "nul")             /* U+0000 in a text */                         \
-    X(ROOM, "room")           /* more than the struct has room for */        \
+#define TCALL_MISFITS(X)                                              \
+    X(TYPE, "type")                                                   \
+    X(MINIMUM, "minimum")                                             \
+    X(MAXIMUM, "maximum")                                             \
+    X(ENUM, "enum")                                                   \
+    X(MIN_LENGTH, "minLength")                                        \
+    X(MAX_LENGTH, "maxLength")                                        \
+    X(MIN_ITEMS, "minItems")                                          \
+    X(MAX_ITEMS, "maxItems")                                          \
+    X(REQUIRED, "required")                                           \
+    X(UNKNOWN, "additionalProperties")                                \
+    X(DUPLICATE, "duplicate") /* a known name came twice */           \
+    X(NUL, "nul")             /* U+0000 in a text */                  \
+    X(ROOM, "room")           /* more than the struct has room for */ \
     X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
 
 typedef enum tcall_misfit_code {
@@ -65,12 +67,48 @@ typedef struct tcall_misfit {
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
-/* Where a value that is open has its members or items. */
+/* An object or list with a shape that is open. */
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
+    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
+
+/* A string that is read. Of a name or word only so much is known: with which
+ * one in flash it agrees so far. */
+typedef struct tcall_string_ {
+    const char *word;  /* that one, or NULL: none agrees */
+    char *to;          /* where a text is kept, or NULL */
+    uint32_t len;      /* bytes so far */
+    uint32_t followed; /* those that are not the first of their character */
+    uint16_t unit;     /* \u escape so far */
+    uint16_t high;     /* surrogate that waits for its low one */
+    uint8_t hex_left;  /* digits of the escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    tcall_utf_ utf;
+} tcall_string_;
+
+#ifdef TOOLCALL_NO_INT64
+typedef uint32_t tcall_number_digits_;
+typedef int32_t tcall_whole_;
+#else
+typedef uint64_t tcall_number_digits_;
+typedef int64_t tcall_whole_;
+#endif
+
+/* A number that is read: digits * 10^(tail - places + power). */
+typedef struct tcall_number_ {
+    tcall_number_digits_
+        digits;        /* as many as there is room for, up to one not 0 */
+    int16_t tail;      /* digits after those */
+    int16_t zeros;     /* how many at the end are 0 */
+    int16_t places;    /* digits after the point */
+    int16_t power;     /* the exponent, without its sign */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus, small; /* sign of the number, of the exponent */
+    bool rest;         /* some of the tail are not 0, or were cut off */
+} tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -90,6 +128,19 @@ struct tcall_decoder {
     void *user;
 
     /* private */
+    uint8_t state, depth, levels;
+    uint8_t use;   /* what becomes of the string */
+    bool object;   /* the innermost open container is one */
+    bool keeping;  /* a value is kept as its text */
+    uint16_t kept; /* bytes of that text so far */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    union {
+        tcall_string_ string;
+        tcall_number_ number;
+    } now;
+    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -106,5 +157,9 @@ TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
  * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
  * struct be used. */
 TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
-/* Refuses the text whatever comes: what drove the line lost a byte. */
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+#endif /* TOOLCALL_NO_SHAPES */

@@ -1,152 +1,16 @@
 #pragma once
 #include "reader.h"
-#include "provider.c"
-#include "answer.c"
+#include "reasoning.c"
 #include "text_calls.c"
 
 /* ==========================================================================
  * >>reader
  *
- * The items of an answer lie at the end of the chat: first its text, which
- * grows in place, then the calls and reasonings that are known, and then,
- * while a document of the stream passes, the elements of that document. What
- * an element belongs to may be said after its arguments, so it is merged only
- * when the document is complete: it stays as a new item, or what it brings is
- * moved to an older one.
+ * What the paths of a provider lead to becomes elements, and these become items
+ * of the answer: see >>elements.
  */
 
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
-};
-
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
-
-/* ---- items in the block ---- */
-
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
-{
-    return tcall_head_at_(reader->chat, at);
-}
-
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-static size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
-{
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
-{
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
-                                 tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-/* Moves a part of the item at from to the same part of an item before it. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
-                               int part)
-{
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
-}
-
 /* ---- room ---- */
-
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Drops what the item at this place has of reasoning, and so many bytes that
- * were to come: a part of it would be refused. */
-static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    size_t dropped = more;
-    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
-    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_reader_head_(reader, at)->kind == TCALL_ITEM_REASONING) {
-        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    }
-    reader->answer.reasoning_dropped += dropped;
-    if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
-}
-
-static void tcall_reader_drop_all_reasoning_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    if (reader->keeping_raw)
-        tcall_reader_drop_raw_(reader, 0);
-    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reader_drop_reasoning_(reader, at, 0);
-}
 
 /* Makes room for a call. Calls matter more than text and reasoning: those give
  * way. */
@@ -154,7 +18,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 {
     size_t text = tcall_reader_text_len_(reader), free;
     if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reader_drop_all_reasoning_(reader);
+        tcall_reasoning_drop_all_(reader);
     free = tcall_reader_free_(reader);
     if (bytes > free + text)
         return false;
@@ -201,14 +65,6 @@ static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
@@ -222,16 +78,6 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 }
 
 /* ---- text of the model ---- */
-
-/* Gives the text of the answer its place, before everything else. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
-    reader->has_text = true;
-}
 
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
@@ -279,21 +125,6 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
         tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
-}
-
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reader_sign_text_(tcall_reader *reader, const size_t *at)
-{
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
-        return;
-    tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
-        return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- parts of an element ---- */
@@ -344,18 +175,6 @@ static bool tcall_reader_open_(tcall_reader *reader)
     return reader->open;
 }
 
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reader_reasoning_(tcall_reader *reader, int part,
-                                    tcall_str piece)
-{
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_reasoning_(reader, reader->element, piece.len);
-    else
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
 /* Keeps a piece of arguments, or of text that belongs to an element. */
 static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
 {
@@ -382,9 +201,10 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
     }
     if (!tcall_reader_open_(reader))
         return;
-    if (part == TCALL_PART_SIGNATURE_ ||
-        tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING)
-        tcall_reader_reasoning_(reader, part, piece);
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, piece);
     else if (tcall_reader_need_(reader, piece.len))
@@ -392,12 +212,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 }
 
 /* ---- merging elements ---- */
-
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -409,15 +223,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
 static bool tcall_ends_object_(tcall_str text)
 {
     return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Are both reasonings pieces of one? */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
-{
-    bool same = known->kind == piece->kind && known->index == piece->index &&
-                !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
 /* Is the element a further piece of a known call? */
@@ -450,15 +255,8 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
     if (known->choice != piece->choice ||
         (known->index && piece->index && known->index != piece->index))
         return TCALL_MATCH_NO_;
-    if (piece->kind == TCALL_ITEM_REASONING)
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
-    /* The signature of a reasoning may come by itself. */
-    if (known->kind == TCALL_ITEM_REASONING)
-        return known->index && piece->index &&
-                       !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                       !tcall_head_len_(piece, TCALL_PART_TEXT_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
     return tcall_match_call_(known, piece);
 }
 
@@ -478,7 +276,7 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
-        if (match || known->kind != TCALL_ITEM_REASONING)
+        if (match || !tcall_is_reasoning_(known))
             maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
     }
     return found != reader->unmerged ? found : maybe;
@@ -531,22 +329,19 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
     tcall_reader_merge_names_(reader, at);
-    if (known->kind == TCALL_ITEM_REASONING) {
-        size_t len =
-            tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
-        if (known->flags & TCALL_FLAG_DROPPED_) {
-            tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
-            tcall_reader_drop_reasoning_(reader, at, len);
-        }
-    } else if (!tcall_reader_merges_text_(reader, at)) {
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
         return;
-    }
     if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
@@ -604,7 +399,7 @@ static void tcall_reader_settle_(tcall_reader *reader)
         tcall_reader_settle_delta_(reader, head);
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reader_sign_text_(reader, &reader->unmerged);
+        tcall_reasoning_sign_text_(reader, &reader->unmerged);
     } else if (tcall_reader_settle_item_(reader)) {
         reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
         reader->began |= (uint8_t)(1u << reader->choice);
@@ -624,48 +419,6 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     reader->choice = 0;
 }
 
-/* ---- elements as they came ---- */
-
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. Its type usually comes first. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
-{
-    if (reader->provider->reasoning != TCALL_REASONING_ELEMENTS ||
-        reader->event == TCALL_MEANS_ELEMENT_BEGINS ||
-        (reader->whole && reader->repeats) ||
-        (reader->type && reader->type != TCALL_MEANS_REASONING) ||
-        reader->answer.error == TCALL_E_MEMORY)
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
-    if (!reader->keeping_raw)
-        return;
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-static void tcall_reader_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
-    reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
-        if (reader->raw_missing)
-            tcall_reader_drop_reasoning_(reader, reader->raw,
-                                         reader->raw_missing);
-    } else {
-        tcall_reader_remove_(reader, reader->raw);
-    }
-    reader->raw_missing = 0;
-}
-
 /* ---- fields ---- */
 
 /* The current element is complete. */
@@ -673,8 +426,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
-    if (reader->keeping_raw)
-        tcall_reader_end_raw_(reader);
+    tcall_reasoning_end_raw_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -787,16 +539,11 @@ static bool tcall_field_is_word_(int field)
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
                                      int part, char c)
 {
-    uint8_t keeps = reader->provider->reasoning;
     switch (field) {
     case TCALL_FIELD_REASONING_DATA:
-        /* Details of OpenRouter are a list of objects, others are strings. */
-        if (keeps != TCALL_REASONING_DATA || (!reader->in_element && c != '['))
-            return true;
-        break;
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
-        if (keeps == TCALL_REASONING_NONE)
+        if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
     case TCALL_FIELD_TEXT: return c != '"';
@@ -822,7 +569,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         reader->bad_arguments = c == '{';
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -903,6 +650,19 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     return TCALL_OK;
 }
 
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (!tcall_reasoning_may_come_(reader))
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (reader->keeping_raw)
+        tcall_reasoning_raw_piece_(reader, piece);
+}
+
 /* One event of the scanner. */
 static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
                             tcall_str bytes)
@@ -935,6 +695,13 @@ enum {
  * spaces. */
 enum { TCALL_PAGE_ = 80 };
 
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
+
 void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
@@ -948,13 +715,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-}
-
-static void tcall_reader_fail_(tcall_reader *reader, int error)
-{
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
+    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+        tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -1104,6 +866,17 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
     return true;
 }
 
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
@@ -1118,36 +891,23 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    head = tcall_reader_head_(reader, reader->element);
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
-        head->flags |= TCALL_FLAG_OBJECT_;
+    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
 }
 
-/* Completes a reasoning. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-        !tcall_head_len_(head, TCALL_PART_TEXT_) &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
-        return false;
-    return tcall_reader_add_(reader, TCALL_PART_NAME_,
-                             tcall_str_of(reader->provider->name));
-}
-
 /* Completes the item at reader->element. Returns false if it is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    switch (tcall_reader_head_(reader, reader->element)->kind) {
-    case TCALL_ITEM_TEXT: return true;
-    case TCALL_ITEM_CALL: return tcall_reader_finish_call_(reader);
-    case TCALL_ITEM_REASONING: return tcall_reader_finish_reasoning_(reader);
-    default: return false;
-    }
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(reader);
+    if (tcall_is_reasoning_(head))
+        return tcall_reasoning_is_some_(head) &&
+               tcall_reader_add_(reader, TCALL_PART_NAME_,
+                                 tcall_str_of(reader->provider->name));
+    return head->kind == TCALL_ITEM_TEXT;
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call

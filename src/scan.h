@@ -98,11 +98,6 @@ typedef struct TCALL_TOK_ tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
-/* A UTF-8 character that has begun. */
-typedef struct tcall_utf_ {
-    uint8_t left, low, high; /* bytes to come; bounds of the next one */
-} tcall_utf_;
-
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
     size_t pos; /* bytes consumed; after an error the offset of the error */

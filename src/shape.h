@@ -62,6 +62,8 @@
  * came with a value, TCALL_CAME whether it came at all, be it as null.
  */
 
+#ifndef TOOLCALL_NO_SHAPES
+
 /* The JSON types that a value may have, as a set. */
 enum {
     TCALL_SHAPE_NULL = 1,
@@ -110,7 +112,7 @@ typedef struct tcall_shape {
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
     int32_t low;      /* of the value in units of its last digit, of bytes, */
-    int32_t high;     /* characters or items */
+    int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
 
@@ -134,26 +136,6 @@ typedef struct tcall_range {
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
-
-/* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
-#ifdef __AVR__
-#include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
-#define TCALL_FETCH_(type, name, from)                           \
-    type name##_copy_;                                           \
-    const type *name =                                           \
-        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
-#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
-#define TCALL_FLASH_TEXT_(text)     PSTR(text)
-#else
-#define TCALL_FLASH_
-#define TCALL_BYTE_(at)                (*(const char *)(at))
-#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
-#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
-#define TCALL_FLASH_TEXT_(text)        (text)
-#endif
 
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
 #define TCALL_GIVEN(args, me, member) \
@@ -397,6 +379,7 @@ typedef struct tcall_range {
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+#ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
@@ -405,6 +388,7 @@ typedef struct tcall_range {
     ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+#endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
@@ -422,7 +406,8 @@ typedef struct tcall_range {
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
-     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0, 0, me##_words_),     \
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
+      (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
@@ -460,3 +445,5 @@ typedef struct tcall_range {
     (member, initial, types, node, range, (1, name))
 
 /* clang-format on */
+
+#endif /* TOOLCALL_NO_SHAPES */

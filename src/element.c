@@ -1,0 +1,138 @@
+#pragma once
+#include "reader.h"
+#include "provider.c"
+#include "answer.c"
+
+/* ==========================================================================
+ * >>elements
+ *
+ * The items of an answer lie at the end of the chat: first its text, which
+ * grows in place, then the calls and reasonings that are known, and then,
+ * while a document of the stream passes, the elements of that document. What
+ * an element belongs to may be said after its arguments, so it is merged only
+ * when the document is complete: it stays as a new item, or what it brings is
+ * moved to an older one.
+ */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                                   size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
+                                       int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+/* The place of the item after the one at this place. */
+TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
+                                       size_t to)
+{
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
+                                        int part, size_t len)
+{
+    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
+    size_t old = tcall_reader_len_(reader, at, part);
+    tcall_chat_resize_(reader->chat, at, part, len);
+    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
+                                        int part, tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+/* Moves a part of the item at from to the same part of an item before it. */
+TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
+                                      size_t to, int part)
+{
+    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
+    size_t len = tcall_reader_len_(reader, from, part);
+    tcall_chat_move_(reader->chat, from, to, part);
+    tcall_reader_moved_(reader, end, from, len);
+}
+
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
+                                       uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Gives the text of the answer its place, before everything else. */
+TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
