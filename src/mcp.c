@@ -4,7 +4,6 @@
 #include "read.c"
 #include "context.c"
 
-#ifndef TOOLCALL_NO_MCP
 /* ==========================================================================
  * >>mcp
  *
@@ -13,6 +12,8 @@
  * it is read, with the shape of the tool. What is wrong is looked at when the
  * line has ended, so that the id is known wherever it was.
  */
+
+#ifndef TOOLCALL_NO_MCP
 
 /* ---- the message ---- */
 
@@ -73,11 +74,12 @@ static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
 static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
-     offsetof(tcall_mcp_params_, version), 0, 0, tcall_mcp_versions_},
+     offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
      offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
-    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
+     TCALL_NOWHERE, 0, INT32_MAX, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
      offsetof(tcall_mcp_params_, meta), 0, 0, &tcall_mcp_meta_shape_}};
 static const tcall_object tcall_mcp_params_shape_ TCALL_FLASH_ = {
@@ -93,7 +95,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
-     offsetof(tcall_mcp_message_, method), 0, 0, tcall_mcp_methods_},
+     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
      offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
     {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
@@ -199,8 +201,8 @@ static void tcall_mcp_begin_result_(tcall_mcp *mcp)
     if (!tcall_mcp_modern_(mcp))
         return;
     TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
-    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(
-                               "\"io.modelcontextprotocol/serverInfo\":"));
+    tcall_mcp_server_(
+        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
     TCALL_SAY(&mcp->out, "},");
 }
 

@@ -2,7 +2,6 @@
 #include "shape_text.h"
 #include "context.h"
 
-#ifndef TOOLCALL_NO_MCP
 /* ==========================================================================
  * >>mcp: a server of the Model Context Protocol on a line of bytes
  *
@@ -29,6 +28,8 @@
  * whose permissions are not given, or that a person has to confirm where
  * nobody can be asked, is answered by an error that says so.
  */
+
+#ifndef TOOLCALL_NO_MCP
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -125,4 +126,5 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 #define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
     struct name name;
 /* clang-format on */
-#endif
+
+#endif /* TOOLCALL_NO_MCP */
