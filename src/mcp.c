@@ -274,7 +274,7 @@ static void tcall_mcp_initialize_(tcall_mcp *mcp)
     uint8_t version = mcp->message.params.version;
     TCALL_SAY(&mcp->out, "\"protocolVersion\":");
     tcall_mcp_quoted_(
-        mcp, tcall_list_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
+        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
     TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }

@@ -1,992 +1,138 @@
 #pragma once
 #include "reader.h"
-#include "reasoning.c"
-#include "text_calls.c"
+#include "provider.c"
+#include "answer.c"
 
 /* ==========================================================================
  * >>reader
  *
- * What the paths of a provider lead to becomes elements, and these become items
- * of the answer: see >>elements.
+ * The items of an answer lie at the end of the chat: first its text, which
+ * grows in place, then the calls and reasonings that are known, and then,
+ * while a document of the stream passes, the elements of that document. What
+ * an element belongs to may be said after its arguments, so it is merged only
+ * when the document is complete: it stays as a new item, or what it brings is
+ * moved to an older one.
  */
 
-/* ---- room ---- */
-
-/* Makes room for a call. Calls matter more than text and reasoning: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
-{
-    size_t text = tcall_reader_text_len_(reader), free;
-    if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reasoning_drop_all_(reader);
-    free = tcall_reader_free_(reader);
-    if (bytes > free + text)
-        return false;
-    if (bytes > free) {
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
-                             text - (bytes - free));
-        reader->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* Forgets all that was read. */
-static void tcall_reader_clear_(tcall_reader *reader)
-{
-    reader->chat->block->low = reader->unmerged = reader->element =
-        reader->raw = reader->start;
-    reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
-}
-
-/* Makes room for what a call cannot do without. Where there is none the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
-{
-    if (tcall_reader_room_(reader, bytes))
-        return true;
-    reader->missing += reader->chat->block->low - reader->start + bytes;
-    tcall_reader_clear_(reader);
-    reader->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Adds an empty element at the end. */
-static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
-{
-    tcall_block *block = reader->chat->block;
-    if (!tcall_reader_need_(reader, TCALL_HEAD_))
-        return false;
-    *at = block->low;
-    tcall_block_grow_(block, TCALL_HEAD_);
-    tcall_reader_blank_(reader, *at, kind);
-    return true;
-}
-
-/* ---- text of the model ---- */
-
-/* Reports a piece of the model's text and returns how much of it is kept. It
- * may lie in the block already, in so many bytes. */
-static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
-                                 size_t own)
-{
-    size_t room, most = 0;
-    if (reader->choice)
-        return 0;
-    if (reader->text)
-        reader->text(reader->user, piece);
-    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
-        return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
-    if (room)
-        tcall_reader_begin_text_(reader);
-    if (reader->has_text)
-        most = reader->text_max - tcall_reader_text_len_(reader);
-    room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
-}
-
-/* Takes a piece of text that certainly is the model's. */
-static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
-{
-    piece.len = tcall_reader_hear_(reader, piece, 0);
-    if (piece.len)
-        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
-}
-
-/* The text of the element at *at, which may move, is text of the model. */
-static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
-{
-    tcall_str text =
-        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
-    if (!text.len)
-        return;
-    text.len = tcall_reader_hear_(reader, text, text.len);
-    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
-    if (text.len)
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
-}
-
-/* ---- parts of an element ---- */
-
-/* The kind of an element that has this field. */
-static uint8_t tcall_field_kind_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
-    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
-    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
-    default: return TCALL_ITEM_CALL;
-    }
-}
-
-/* The part that a field is a piece of, or -1. */
-static int tcall_field_part_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_ID: return TCALL_PART_ID_;
-    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
-    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
-    case TCALL_FIELD_ARGUMENTS:
-    case TCALL_FIELD_ALL_ARGUMENTS:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_TEXT:
-    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
-    default: return -1;
-    }
-}
-
-/* Opens the current element as soon as there is something to keep of it. Some
- * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader)
-{
-    uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
-        reader->open =
-            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
-    if (reader->open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->kind = kind;
-        if (reader->field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
-    }
-    return reader->open;
-}
-
-/* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (reader->field == TCALL_FIELD_TEXT &&
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
-        /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->element);
-        tcall_reader_text_(reader, piece);
-    } else if (head->error ||
-               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
-    } else {
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
-    }
-}
-
-/* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
-{
-    if (reader->answer.error == TCALL_E_MEMORY) {
-        reader->missing += piece.len;
-        return;
-    }
-    if (!tcall_reader_open_(reader))
-        return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, part, piece);
-    else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
-/* ---- merging elements ---- */
-
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
-    if (known->error || piece->error) {
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
-/* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
-{
-    switch (reader->event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
-    }
-}
-
-/* Reports a piece of a call. */
-static void tcall_reader_show_(const tcall_reader *reader)
-{
-    size_t at = reader->unmerged - reader->chat->start;
-    tcall_item item;
-    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        reader->call(reader->user, &item);
-}
-
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
-static bool tcall_reader_settle_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
-    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
-        tcall_reader_show_(reader);
-    if (at == reader->unmerged)
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
-static void tcall_reader_settle_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    head->choice = reader->choice;
-    if (!head->index)
-        head->index = reader->index;
-    if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    if (head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reasoning_sign_text_(reader, &reader->unmerged);
-    } else if (tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-        reader->began |= (uint8_t)(1u << reader->choice);
-        return;
-    }
-    tcall_reader_remove_(reader, reader->unmerged);
-}
-
-/* All elements of a choice, or of a document, are complete. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    while (reader->unmerged < reader->chat->block->low)
-        tcall_reader_settle_(reader);
-    if (reader->stopped)
-        reader->finished |= (uint8_t)(1u << reader->choice);
-    reader->stopped = false;
-    reader->choice = 0;
-}
-
-/* ---- fields ---- */
-
-/* The current element is complete. */
-static void tcall_reader_element_end_(tcall_reader *reader)
-{
-    if (reader->answer.error == TCALL_E_MEMORY)
-        reader->missing += TCALL_HEAD_;
-    tcall_reasoning_end_raw_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
-            head->kind = TCALL_ITEM_VOID_;
-    }
-    reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
-}
-
-/* Returns what the current word means, or otherwise if it is not listed. */
-static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
-{
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
-}
-
-/* A reason to stop: after some the last call must not run. */
-static void tcall_reader_stop_word_(tcall_reader *reader, int field)
-{
-    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
-                                               TCALL_STOP_OTHER);
-    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
-    if (field == TCALL_FIELD_STOP_REASON) {
-        if (stop == TCALL_STOP_CONTENT_FILTER)
-            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
-        reader->stopped = true;
-        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
-    }
-}
-
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
-{
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        return;
-    }
-    reader->event = means;
-    if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
-    if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
-    if (means == TCALL_MEANS_ANSWER_BEGINS)
-        reader->begins = true;
-}
-
-static int tcall_reader_number_(tcall_reader *reader, int field)
-{
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice = (uint8_t)number & 7;
-        if (number != reader->choice)
-            return TCALL_E_PROTOCOL;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
-    return TCALL_OK;
-}
-
-/* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *reader, int field)
-{
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
-        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
-        tcall_answer_error_word_(&reader->answer,
-                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: return tcall_reader_number_(reader, field);
-    }
-    return TCALL_OK;
-}
-
-static bool tcall_field_is_word_(int field)
-{
-    return field >= TCALL_FIELD_INDEX;
-}
-
-/* Is a value of this field, which begins with c, of no use? */
-static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     int part, char c)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_SIGNATURE:
-    case TCALL_FIELD_REASONING:
-        if (!tcall_reasoning_takes_(reader, field, c))
-            return true;
-        break;
-    case TCALL_FIELD_TEXT: return c != '"';
-    case TCALL_FIELD_DELTA:
-        if (c != '"')
-            return true;
-        break;
-    default: break;
-    }
-    return reader->open && tcall_reader_len_(reader, reader->element, part);
-}
-
-/* A part of an element begins with c. */
-static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
-                                     char c)
-{
-    reader->field = (uint8_t)field;
-    if (reader->skip)
-        return;
-    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
-        /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
-    }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
-    /* Text and reasoning make an element even when they are empty. */
-    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
-        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(reader);
-}
-
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int tcall_reader_part_of_(const tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
-        return -1;
-    return tcall_field_part_(field);
-}
-
-/* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
-{
-    int part = tcall_reader_part_of_(reader, field);
-    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
-    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
-    reader->word[0] = 0;
-    switch (field) {
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
-    case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
-        break;
-    case TCALL_FIELD_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(reader);
-        break;
-    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
-    case TCALL_FIELD_ERROR:
-        if (c == '{')
-            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE:
-        if (reader->answer.message[0])
-            reader->skip = true;
-        break;
-    default:
-        if (part >= 0)
-            tcall_reader_begin_part_(reader, field, part, c);
-    }
-}
-
-/* A piece of a value. */
-static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
-{
-    tcall_answer *answer = &reader->answer;
-    int part = tcall_reader_part_of_(reader, field);
-    if (part >= 0)
-        tcall_reader_part_(reader, part, bytes);
-    else if (field == TCALL_FIELD_TEXT)
-        tcall_reader_text_(reader, bytes);
-    else if (tcall_field_is_word_(field))
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
-    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
-        if (field == TCALL_FIELD_ERROR)
-            answer->error = TCALL_E_PROVIDER;
-        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
-    }
-}
-
-/* A value is complete. A part outside of an element is one by itself. */
-static int tcall_reader_complete_(tcall_reader *reader, int field)
-{
-    if (tcall_field_is_word_(field))
-        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
-    if (field == TCALL_FIELD_CHOICE)
-        tcall_reader_settle_all_(reader);
-    else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
-        tcall_reader_element_end_(reader);
-    return TCALL_OK;
-}
-
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
-{
-    if (!tcall_reasoning_may_come_(reader))
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
-    if (reader->keeping_raw)
-        tcall_reasoning_raw_piece_(reader, piece);
-}
-
-/* One event of the scanner. */
-static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
-                            tcall_str bytes)
-{
-    tcall_reader *reader = (tcall_reader *)user;
-    if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(reader, field);
-    if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(reader, field, *bytes.ptr);
-    else if (field == TCALL_FIELD_ELEMENT)
-        tcall_reader_raw_piece_(reader, bytes);
-    else if (!reader->skip)
-        tcall_reader_data_(reader, field, bytes);
-    return TCALL_OK;
-}
-
-/* ---- framing ---- */
-
-/* An answer is a document, an array of documents, documents in lines (NDJSON),
- * or server-sent events (SSE) whose data are documents. */
+/* Kinds that only elements have, beside tcall_kind. */
 enum {
-    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
-    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
-    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
-    TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
 };
 
-/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
- * spaces. */
-enum { TCALL_PAGE_ = 80 };
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
 
-static void tcall_reader_fail_(tcall_reader *reader, int error)
+TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                                   size_t at)
 {
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
+    return tcall_head_at_(reader->chat, at);
 }
 
-void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
-                       tcall_chat *chat,
-                       void (*text)(void *user, tcall_str piece), void *user)
+TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
+                                       int part)
 {
-    memset(reader, 0, sizeof *reader);
-    reader->provider = provider;
-    reader->chat = chat;
-    reader->text = text;
-    reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
-    reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->answer.input_tokens = reader->answer.output_tokens = -1;
-    reader->answer.wait_ms = -1;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning)
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
-static void tcall_reader_begin_document_(tcall_reader *reader)
+/* The place of the item after the one at this place. */
+TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
-    reader->state = TCALL_FRAME_DOCUMENT_;
-    if (!reader->any_document)
-        reader->answer.message[0] = 0;
-    reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
-    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
-                    reader);
-    tcall_scan_feed(&reader->scan, "{", 1);
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
 }
 
-static void tcall_reader_end_document_(tcall_reader *reader)
+TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
 {
-    tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    reader->in_document = false;
-    reader->state = TCALL_FRAME_BETWEEN_;
+    return tcall_block_free_(reader->chat->block);
 }
 
-static void tcall_reader_begin_line_(tcall_reader *reader)
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
 {
-    reader->state = TCALL_FRAME_LINE_;
-    reader->match = 0;
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
 }
 
-/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
- * Returns where it stopped. */
-static const char *tcall_reader_document_(tcall_reader *reader,
-                                          const char *bytes, const char *end)
+/* Moves all bytes from one place on to another; the room is there. */
+TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
+                                       size_t to)
 {
-    const char *line_end = reader->sse ? bytes : end;
-    size_t before = reader->scan.pos;
-    int error;
-    while (line_end < end && *line_end != '\n' && *line_end != '\r')
-        line_end++;
-    end = line_end < end ? line_end + 1 : end;
-    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
-    bytes += reader->scan.pos - before;
-    if (tcall_scan_done_(&reader->scan))
-        tcall_reader_end_document_(reader);
-    else if (error)
-        tcall_reader_fail_(reader, error);
-    if (bytes > line_end) {
-        tcall_reader_begin_line_(reader);
-        reader->after_cr = *line_end == '\r';
-    }
-    return bytes;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
-/* Keeps the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *reader, char c)
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
-    if (!reader->any_document)
-        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
-                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
-/* The name of an SSE field: those of "data:" count, and of "error:", which
- * llama.cpp used to write. A document may go on in the next line. */
-static void tcall_reader_line_byte_(tcall_reader *reader, char c)
+/* Gives a part another length, at its end; the room is there. */
+TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
+                                        int part, size_t len)
 {
-    static const char names[] = "data:error:";
-    if (reader->match == 0 && c == 'e')
-        reader->match = 5;
-    if (c != names[reader->match++])
-        reader->state = TCALL_FRAME_IGNORED_;
-    else if (c == ':')
-        reader->state =
-            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
+    size_t old = tcall_reader_len_(reader, at, part);
+    tcall_chat_resize_(reader->chat, at, part, len);
+    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
 }
 
-/* Between documents there are white space, the brackets and commas of an array
- * of documents, and the [DONE] of OpenAI, which is no JSON. */
-static void tcall_reader_byte_between_(tcall_reader *reader, char c)
+/* Adds bytes, for which there is room, to the end of an item's part. */
+TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
+                                        int part, tcall_str bytes)
 {
-    if (c == '{') {
-        tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
-        reader->state = TCALL_FRAME_IGNORED_;
-    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
-        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
-    }
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
 }
 
-/* A line of SSE ends. A blank one ends its event, which no document outlives.
- */
-static void tcall_reader_line_end_(tcall_reader *reader)
+/* Moves a part of the item at from to the same part of an item before it. */
+TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
+                                      size_t to, int part)
 {
-    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
-        reader->match == 0)
-        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
-    tcall_reader_begin_line_(reader);
+    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
+    size_t len = tcall_reader_len_(reader, from, part);
+    tcall_chat_move_(reader->chat, from, to, part);
+    tcall_reader_moved_(reader, end, from, len);
 }
 
-/* Takes a byte outside of documents. */
-static void tcall_reader_byte_(tcall_reader *reader, char c)
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
-    bool after_cr = reader->after_cr;
-    reader->after_cr = reader->sse && c == '\r';
-    if (c == '\n' && after_cr)
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
+                                       uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Gives the text of the answer its place, before everything else. */
+TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->state == TCALL_FRAME_START_) {
-        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
-            return;
-        reader->sse = c != '{' && c != '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
-    }
-    tcall_reader_page_(reader, c);
-    if (reader->sse && (c == '\n' || c == '\r'))
-        tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
-        tcall_reader_line_byte_(reader, c);
-    else if (reader->state == TCALL_FRAME_BETWEEN_)
-        tcall_reader_byte_between_(reader, c);
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
-{
-    const char *end = bytes + len;
-    while (bytes < end && !reader->broken)
-        if (reader->state == TCALL_FRAME_DOCUMENT_)
-            bytes = tcall_reader_document_(reader, bytes, end);
-        else
-            tcall_reader_byte_(reader, *bytes++);
-    while (bytes < end)
-        tcall_reader_page_(reader, *bytes++);
-    return reader->broken ? reader->answer.error : TCALL_OK;
-}
-
-/* ---- the end ---- */
-
-/* Adds what the current element cannot do without. */
-static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
-{
-    if (!tcall_reader_need_(reader, bytes.len))
-        return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
-    return true;
-}
-
-/* Notes whether arguments are an object. Those that came as one were checked
- * with the answer; others are text that nobody has looked into. */
-static void tcall_reader_note_object_(tcall_item_head_ *head)
-{
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
-        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
-        head->flags |= TCALL_FLAG_OBJECT_;
-}
-
-/* Completes a call. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_call_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    char id[9];
-    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
-        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
-        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                               tcall_chat_make_id_(reader->chat, id)))
-            return false;
-    }
-    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
-    reader->unmerged = reader->element;
-    reader->answer.calls++;
-    return true;
-}
-
-/* Completes the item at reader->element. Returns false if it is removed. */
-static bool tcall_reader_finish_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (head->kind == TCALL_ITEM_CALL)
-        return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head))
-        return tcall_reasoning_is_some_(head) &&
-               tcall_reader_add_(reader, TCALL_PART_NAME_,
-                                 tcall_str_of(reader->provider->name));
-    return head->kind == TCALL_ITEM_TEXT;
-}
-
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
-static void tcall_reader_finish_(tcall_reader *reader)
-{
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
-        const bool stays = tcall_reader_finish_item_(reader);
-        if (reader->answer.error)
-            return;
-        if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
-        else
-            tcall_reader_remove_(reader, reader->element);
-    }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
-        if (last->error != TCALL_E_MEMORY)
-            last->error = (int8_t)TCALL_E_CUT;
-    }
-    if (reader->answer.text_cut && reader->has_text) {
-        tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
-    }
-}
-
-/* Is the answer over, and was it an answer? */
-static void tcall_reader_check_end_(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    bool all_finished =
-        reader->finished && !(reader->began & ~reader->finished);
-    if (all_finished && !reader->begins)
-        reader->complete = true;
-    if (answer->error)
-        return;
-    if (answer->message[0] && reader->any_document && !reader->complete)
-        answer->error = TCALL_E_PROVIDER;
-    else if (!reader->complete || reader->in_document)
-        answer->error = reader->sse && !reader->any_document
-                            ? TCALL_E_PROTOCOL
-                            : TCALL_E_TRUNCATED;
-}
-
-/* Says how large the block should have been. */
-static void tcall_reader_note_need_(tcall_reader *reader)
-{
-    tcall_block *block = reader->chat->block;
-    size_t dropped = reader->answer.reasoning_dropped;
-    size_t need =
-        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    if (dropped) /* there was more at a time than is left in the end */
-        need = (need <= block->size ? block->size + dropped : need) +
-               TCALL_RESERVE_;
-    if (reader->missing + dropped && need > block->need)
-        block->need = need;
-}
-
-int tcall_reader_end(tcall_reader *reader)
-{
-    tcall_answer *answer = &reader->answer;
-    bool cut;
-    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
-    tcall_reader_check_end_(reader);
-    if (!answer->error)
-        tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text)
-        tcall_answer_check_empty_(answer);
-    if (!answer->error)
-        answer->message[0] = 0;
-    tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
-    if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
-        tcall_text_calls_(reader->chat, reader->start, answer, cut);
-    if (answer->error)
-        reader->chat->block->low = reader->start;
-    return answer->error;
-}
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;

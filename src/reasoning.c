@@ -1,5 +1,5 @@
 #pragma once
-#include "element.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>reasoning: what goes back to the provider that it came from

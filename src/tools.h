@@ -146,7 +146,7 @@ typedef struct tcall_tool {
     size_t args_size;          /* sizeof that struct */
     /* Says what the arguments are in place of parameters, fields and
      * args_size: the schema is written from it, and cx->bound is its struct. */
-    const struct tcall_object *shape;
+    const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
@@ -172,9 +172,11 @@ typedef struct tcall_tool {
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
 #define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,     \
-     NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, false, \
-     false, false, 0, 0, 0, NULL}
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
