@@ -52,6 +52,14 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->level[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
 /* ---- what is wrong ---- */
 
 /* Ends the reading. Returns where. */
@@ -140,10 +148,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size)
+    if (decoder->kept == shape->size) { /* half a value is none */
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else
-        to[decoder->kept] = 0;
+        decoder->kept = 0;
+    }
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----

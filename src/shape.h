@@ -463,4 +463,6 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#else
+typedef struct tcall_object tcall_object;
 #endif /* TOOLCALL_NO_SHAPES */

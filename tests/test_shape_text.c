@@ -1,4 +1,5 @@
-/* A shape as JSON Schema, its struct as JSON, a misfit in words. */
+/* A shape as JSON Schema, its struct as JSON, a misfit in words.
+ * Needs: SHAPES. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
