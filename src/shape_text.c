@@ -216,12 +216,12 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
     if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        unsigned group = node->flags & TCALL_MEMBER_OVER ? 3u : said.group;
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
         tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        unsigned group = node->flags & TCALL_MEMBER_UNDER ? 3u : said.group;
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
         tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
