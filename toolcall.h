@@ -334,6 +334,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
  *     number(low, high)        double; low and high have at most 6 decimals
+ *     number_over(low, high)   the same, but more than low; number_under(low,
+ *                              high): less than high; number_between(low,
+ *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
  *     characters_in(min, max, room)
@@ -391,7 +394,9 @@ enum {
     TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
     TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
     TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64      /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -638,7 +643,10 @@ typedef struct tcall_range {
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
+#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
+#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
+#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_FITS_NEVER_(value, low, high)  0
@@ -679,8 +687,17 @@ typedef struct tcall_range {
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+#define TCALL_K_number_over(low, high)                                        \
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+#define TCALL_K_number_under(low, high)                                       \
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+#define TCALL_K_number_between(low, high)                                     \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
+#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \
@@ -4537,14 +4554,19 @@ static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 }
 
 /* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it. */
+ * is left of it; one that was not may be a bound that is excluded. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
                                tcall_whole_ low, tcall_whole_ high)
 {
     const tcall_number_ *number = &decoder->now.number;
     bool cut = number->rest, minus = number->minus;
-    bool below = value < low || (value == low && cut && minus);
-    bool above = value > high || (value == high && cut && !minus);
+    uint8_t flags = (uint8_t)TCALL_BYTE_(&decoder->shape->flags);
+    bool below =
+        value < low ||
+        (value == low && (cut ? minus : (flags & TCALL_MEMBER_OVER) != 0));
+    bool above =
+        value > high ||
+        (value == high && (cut ? !minus : (flags & TCALL_MEMBER_UNDER) != 0));
     tcall_misfit *misfit = NULL;
     if (below || above)
         misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
@@ -8135,17 +8157,20 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
     if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2));
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2 + 1));
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -8557,11 +8582,41 @@ static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
         tcall_tell_count_(writer, node, bound);
 }
 
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
 /* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
 static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
     if (said.has_low && said.has_high && said.low != said.high) {
         tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
                                          : TCALL_FLASH_TEXT_(" from "));
@@ -8639,6 +8694,19 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
         TCALL_SAY(writer, "this number");
 }
 
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
 /* Writes that a bound was passed, and which. */
 static void tcall_tell_passed_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
@@ -8655,8 +8723,7 @@ static void tcall_tell_passed_(tcall_writer *writer,
                                       ? TCALL_FLASH_TEXT_("the array")
                                       : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
-                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      tcall_tell_passing_(&place->node, over),
                       over ? said.high : said.low);
     tcall_tell_wanted_(writer, &place->node);
 }

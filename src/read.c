@@ -562,14 +562,19 @@ static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 }
 
 /* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it. */
+ * is left of it; one that was not may be a bound that is excluded. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
                                tcall_whole_ low, tcall_whole_ high)
 {
     const tcall_number_ *number = &decoder->now.number;
     bool cut = number->rest, minus = number->minus;
-    bool below = value < low || (value == low && cut && minus);
-    bool above = value > high || (value == high && cut && !minus);
+    uint8_t flags = (uint8_t)TCALL_BYTE_(&decoder->shape->flags);
+    bool below =
+        value < low ||
+        (value == low && (cut ? minus : (flags & TCALL_MEMBER_OVER) != 0));
+    bool above =
+        value > high ||
+        (value == high && (cut ? !minus : (flags & TCALL_MEMBER_UNDER) != 0));
     tcall_misfit *misfit = NULL;
     if (below || above)
         misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
