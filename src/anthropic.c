@@ -1,6 +1,6 @@
 #pragma once
 #include "anthropic.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>anthropic

@@ -43,16 +43,15 @@
  */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
-#define TCALL_FLASH_        PROGMEM
-#define TCALL_BYTE_(at)     ((char)pgm_read_byte(at))
-#define TCALL_FETCH_8_(at)  ((uint8_t)pgm_read_byte(at))
-#define TCALL_FETCH_16_(at) ((uint16_t)pgm_read_word(at))
-#define TCALL_FETCH_32_(at) ((int32_t)pgm_read_dword(at))
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
 #define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
-#define TCALL_FETCH_(type, name, from)                           \
-    type name##_copy_;                                           \
-    const type *name =                                           \
-        (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_FETCH_(type, name, from) \
+    type name##_copy_;                 \
+    const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
 #define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
 #define TCALL_FLASH_TEXT_(text)     PSTR(text)
 #else

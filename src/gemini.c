@@ -1,6 +1,6 @@
 #pragma once
 #include "gemini.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>gemini

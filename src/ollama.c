@@ -1,6 +1,6 @@
 #pragma once
 #include "ollama.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>ollama

@@ -1,6 +1,6 @@
 #pragma once
 #include "openai.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>openai

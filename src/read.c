@@ -52,6 +52,14 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->open_levels[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
 /* ---- what is wrong ---- */
 
 /* Ends the reading. Returns where. */
@@ -156,10 +164,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == size)
+    if (decoder->kept == size) { /* half a value is none */
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else
-        to[decoder->kept] = 0;
+        decoder->kept = 0;
+    }
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----
@@ -533,7 +542,8 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
     } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
         number->length++;
-        number->places = (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
         tcall_number_digit_(number, c);
     }
     return true;
@@ -594,15 +604,18 @@ static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
     return !number->lost ? 0 : number->minus ? -1 : 1;
 }
 
-/* Notes a number that is out of bounds. */
+/* Notes a number that is out of bounds. Flags exclude a bound. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high)
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
     tcall_misfit *misfit = NULL;
-    if (tcall_number_order_(number, value, low) < 0)
+    if (tcall_number_order_(number, value, low) < over)
         misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
-    else if (tcall_number_order_(number, value, high) > 0)
+    else if (tcall_number_order_(number, value, high) > -under)
         misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
     if (misfit) {
         misfit->got = value < INT32_MIN   ? INT32_MIN
@@ -631,10 +644,10 @@ static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
     bool minus = decoder->now.number.minus;
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
-    if (!range->store ||
-        value != (minus ? INT64_MIN : INT64_MAX) ||
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
         value != (minus ? range->low : range->high))
-        tcall_read_bounds_(decoder, value, range->low, range->high);
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
     if (!to)
         return;
     if (!range->store)
@@ -652,8 +665,8 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 #ifndef TOOLCALL_NO_INT64
     uint64_t digits = number->digits;
 #endif
-    tcall_whole_ whole = tcall_number_whole_(
-        number, exponent + TCALL_FETCH_8_(&shape->digits));
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
     int32_t value = (int32_t)whole;
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
@@ -662,7 +675,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
     }
 #endif
     tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
-                       TCALL_FETCH_32_(&shape->high));
+                       TCALL_FETCH_32_(&shape->high), 0);
     if (to)
         memcpy(to, &value, sizeof value);
 }
@@ -852,8 +865,7 @@ static void tcall_read_item_(tcall_decoder *decoder)
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
     if (left > 0)
-        decoder->shape =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
     if (left > 0 && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
@@ -890,9 +902,7 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
     switch (*at) {
     case '{':
     case '[': return tcall_read_open_(decoder, at);
-    case '"':
-        tcall_read_text_begin_(decoder);
-        return at + 1;
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
     case 'n': tcall_read_null_begin_(decoder); break;
     case 't':
     case 'f': tcall_read_boolean_begin_(decoder, *at); break;

@@ -86,7 +86,7 @@ typedef struct tcall_string_ {
     const char *word;           /* that one, or NULL: none agrees */
     char *to;                   /* where a text is kept, or NULL */
     size_t len;                 /* bytes so far */
-    size_t followed;            /* those that are not the first of a character */
+    size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
 #ifdef TOOLCALL_NO_INT64

@@ -1,6 +1,6 @@
 #pragma once
 #include "responses.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>responses

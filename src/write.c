@@ -206,7 +206,7 @@ int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
     if (len) {
         writer->last = bytes[len - 1];
         if (writer->quoted)
-            tcall_write_escaped_(writer, bytes, len, false);
+            tcall_write_escaped_(writer, bytes, len, writer->quoted > 1);
         else
             tcall_write_out_(writer, bytes, len);
     }
@@ -602,14 +602,14 @@ int tcall_write_quote(tcall_writer *writer)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    writer->quoted = 1;
+    writer->quoted++;
     writer->last = 0;
     return writer->error;
 }
 
 int tcall_write_unquote(tcall_writer *writer)
 {
-    writer->quoted = 0;
+    writer->quoted--;
     return tcall_write_char_(writer, '"');
 }
 

@@ -35,7 +35,7 @@ typedef struct tcall_writer {
     tcall_resume_ *resume; /* NULL: the text is written from its start */
     size_t parts;          /* parts begun */
     uint8_t in_part;       /* parts that are open */
-    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
@@ -82,6 +82,6 @@ TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
- * between. */
+ * between. Within one there may be a second one. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
