@@ -164,11 +164,12 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == size) { /* half a value is none */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0;
+    if (decoder->kept < size) {
+        to[decoder->kept] = 0;
+        return;
     }
-    to[decoder->kept] = 0;
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 
 /* ---- words ----

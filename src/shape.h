@@ -141,9 +141,11 @@ typedef struct tcall_range {
     bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
 } tcall_range;
 
+#ifndef TOOLCALL_NO_INT64
 /* Stores digits * 10^exponent. Returns false where a double is too small. */
 TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
                                    bool minus);
+#endif
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
