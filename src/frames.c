@@ -238,7 +238,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
  * then. */
-static void tcall_reader_finish_(tcall_reader *reader)
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
     reader->element = reader->start;
     while (reader->element < reader->chat->block->low) {
