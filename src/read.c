@@ -52,6 +52,14 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->level[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
 /* ---- what is wrong ---- */
 
 /* Ends the reading. Returns where. */
@@ -140,10 +148,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size)
+    if (decoder->kept == shape->size) { /* half a value is none */
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else
-        to[decoder->kept] = 0;
+        decoder->kept = 0;
+    }
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----
@@ -553,14 +562,19 @@ static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 }
 
 /* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it. */
+ * is left of it; one that was not may be a bound that is excluded. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
                                tcall_whole_ low, tcall_whole_ high)
 {
     const tcall_number_ *number = &decoder->now.number;
     bool cut = number->rest, minus = number->minus;
-    bool below = value < low || (value == low && cut && minus);
-    bool above = value > high || (value == high && cut && !minus);
+    uint8_t flags = (uint8_t)TCALL_BYTE_(&decoder->shape->flags);
+    bool below =
+        value < low ||
+        (value == low && (cut ? minus : (flags & TCALL_MEMBER_OVER) != 0));
+    bool above =
+        value > high ||
+        (value == high && (cut ? !minus : (flags & TCALL_MEMBER_UNDER) != 0));
     tcall_misfit *misfit = NULL;
     if (below || above)
         misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM

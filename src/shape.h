@@ -40,6 +40,9 @@
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
  *     number(low, high)        double; low and high have at most 6 decimals
+ *     number_over(low, high)   the same, but more than low; number_under(low,
+ *                              high): less than high; number_between(low,
+ *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
  *     characters_in(min, max, room)
@@ -97,7 +100,9 @@ enum {
     TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
     TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
     TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64      /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -344,7 +349,10 @@ typedef struct tcall_range {
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
+#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
+#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
+#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_FITS_NEVER_(value, low, high)  0
@@ -385,8 +393,17 @@ typedef struct tcall_range {
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+#define TCALL_K_number_over(low, high)                                        \
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+#define TCALL_K_number_under(low, high)                                       \
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+#define TCALL_K_number_between(low, high)                                     \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
+#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \

@@ -26,6 +26,8 @@ TCALL_LIST(numbers, number(0, 9), 0, 3)
     ROW(me, defaults(21.5), fixed(2, -9.9, 40), heat, "")                      \
     ROW(me, optional, integer64(INT64_MIN, 9000000000000), wide, "")           \
     ROW(me, optional, number(-0.5, TCALL_NO_MAXIMUM), factor, "")              \
+    ROW(me, optional, number_over(0, 1), share, "")                            \
+    ROW(me, optional, number_between(-1, 2.5), gain, "")                       \
     ROW(me, optional, characters(2, 3), code, "")                              \
     ROW(me, optional, string(1, 100), note, "")                                \
     ROW(me, required, list(channels), channels, "")                            \
@@ -51,6 +53,8 @@ static const char all_schema[] =
     "'heat':{'type':'number','minimum':-9.9,'maximum':40,'default':21.5},"
     "'wide':{'type':'integer','maximum':9000000000000},"
     "'factor':{'type':'number','minimum':-0.5},"
+    "'share':{'type':'number','exclusiveMinimum':0,'maximum':1},"
+    "'gain':{'type':'number','exclusiveMinimum':-1,'exclusiveMaximum':2.5},"
     "'code':{'type':'string','minLength':2,'maxLength':3},"
     "'note':{'type':'string','minLength':1},"
     "'channels':{'type':'array','minItems':1,'maxItems':3,'items':{'type':"
@@ -188,6 +192,27 @@ static const row rows[] = {
      "/factor: minimum",
      "/factor: this number is under the minimum -0.5; send a number of at "
      "least -0.5"},
+    {TCALL_MISFIT_MINIMUM,
+     1,
+     {all_at_share},
+     true,
+     0,
+     "/share: minimum",
+     "/share: 0 is not over 0; send a number over 0 and of at most 1"},
+    {TCALL_MISFIT_MAXIMUM,
+     1,
+     {all_at_share},
+     true,
+     2000000,
+     "/share: maximum",
+     "/share: 2 is over the maximum 1; send a number over 0 and of at most 1"},
+    {TCALL_MISFIT_MAXIMUM,
+     1,
+     {all_at_gain},
+     true,
+     2500000,
+     "/gain: maximum",
+     "/gain: 2.5 is not under 2.5; send a number over -1 and under 2.5"},
     {TCALL_MISFIT_MAXIMUM,
      1,
      {all_at_wide},
