@@ -51,6 +51,8 @@
  * needs what was left out is refused at the start, by name:
  *
  *     NO_SHAPES      shapes and their decoder
+ *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
+ *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
@@ -1687,6 +1689,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  * A schema that was refused, or is zero, accepts nothing.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -1780,6 +1784,8 @@ TCALL_API int tcall_write_validation_errors(tcall_writer *w,
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2123,7 +2129,9 @@ typedef struct tcall {
     /* private */
     bool ready;
     int error;             /* of tcall_init */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+#endif
     uint16_t *names;       /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2449,8 +2457,10 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif
@@ -3389,7 +3399,7 @@ struct tcall_agent {
  * nobody can be asked, is answered by an error that says so.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -9511,6 +9521,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
  * bounds and enums are compared where they stand, in the text.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -10472,6 +10484,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_sc_compile_(out, mem, size, draft);
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_check: values against a schema
  *
@@ -10481,6 +10495,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * is for, which may push a frame; what that says is counted or is an error.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
@@ -11390,12 +11406,16 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     return e.error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
  * A sentence is a row of a table, a text in which %v and the like stand for
  * what differs from one error to the next.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* -- Pieces of sentences -------------------------------------------------- */
 
@@ -11983,6 +12003,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>chat
  *
@@ -12445,6 +12467,12 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
+                       "that checks arguments"},
+        {tool->parameters || tool->output || tool->provider_schema,
+         "schemas were left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_SHAPES
         {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
 #endif
@@ -12481,6 +12509,10 @@ static int tcall_desc_check_(tcall *tc)
          "services and service_count belong together: give both"},
         {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {desc->validator != NULL,
+         "validator was left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_HOOKS
         {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
@@ -12490,6 +12522,27 @@ static int tcall_desc_check_(tcall *tc)
 }
 
 /* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
@@ -12547,13 +12600,6 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     return r < 0 ? r : TCALL_OK;
 }
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
  * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
@@ -12566,17 +12612,77 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
 }
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -12739,12 +12845,7 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!desc->lazy_schemas && !desc->validator)
-        tc->schemas =
-            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
@@ -12771,8 +12872,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_desc_hooks_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
-        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -12839,8 +12939,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -15206,6 +15305,10 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* ---- arguments as values ---- */
+
 /* Parses text into the end of the block; what lies in the first `skip` bytes
  * of the free part (the text itself, perhaps) is left alone. */
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
@@ -15316,9 +15419,20 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
+    tcall_writer why;
+    int r;
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    return r < 0 ? r : TCALL_OK;
+}
 
-/* ---- arguments of a tool with a shape ---- */
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
@@ -15383,12 +15497,68 @@ static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
     return count;
 }
 
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+#else
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* Lets a writer write the arguments, which were parsed. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_json(out, call->args);
+    tcall_writer_flush(out);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
+    tcall_writer_flush(out);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments as a struct, by the shape of the tool ---- */
+
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
 static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
 {
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
+}
+
+/* Keeps in the call what the decoder found. */
+static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
+{
+    int r = tcall_decoder_end(decoder);
+    call->error_at = decoder->at;
+    call->faults = decoder->misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
+    return r;
 }
 
 /* Checks the arguments against the shape while they are read into its struct,
@@ -15406,36 +15576,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     tcall_decoder_init(&decoder, shape, bound);
     tcall_writer_init(&writer, piece, sizeof piece);
     tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
-    r = tcall_decoder_end(&decoder);
-    call->faults = decoder.misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    tcall_hydrate_pour_(call, &writer);
+    r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
     return r;
 }
 
-/* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
-}
-
 /* Writes a misfit as the checker's errors are written: place, keyword and
  * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out,
-                                      const tcall_misfit *misfit,
-                                      const tcall_object *shape)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
+    const tcall_misfit *misfit = &call->misfit[index];
     tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, shape);
+    tcall_place_init_(&place, misfit, call->tool->shape);
     tcall_write_open(out, '{');
     tcall_write_key(out, "path");
     tcall_write_quote(out);
@@ -15450,25 +15605,11 @@ static void tcall_write_misfit_error_(tcall_writer *out,
     tcall_write_close(out, '}');
 }
 
-/* Writes one fault of a call as an error, or as a sentence with its place. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
-    else
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-    else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
 }
 
 #else
@@ -15481,72 +15622,119 @@ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     return TCALL_E_USAGE;
 }
 
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
-    (void)tc;
+    (void)out;
     (void)call;
+    (void)index;
 }
 
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    tcall_write_validation_error(out, &call->schema, call->args,
-                                 &call->fault[index]);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    (void)out;
+    (void)call;
+    (void)index;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
-    tcall_writer why;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
-    return r < 0 ? r : TCALL_OK;
+    const tcall_object *shape = call->tool->shape;
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
+    if (r < 0 || !tcall_is_checked_(call->tool))
+        return r;
+    call->step = TCALL_STEP_VALIDATE;
+    if (tc->desc.validator)
+        r = tcall_hydrate_foreign_(tc, call);
+    else if (shape)
+        tcall_hydrate_coerce_(tc, call);
+    else
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
+    if (r == TCALL_OK && call->coercions) {
+        r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK && !shape)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
+    if (r == TCALL_OK && shape)
+        r = tcall_hydrate_decode_(tc, call);
+    call->validated = r == TCALL_OK;
+    return r;
 }
+
+/* Writes one fault of a call as an error: place, keyword and sentence. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, call, index);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open: "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_say_misfit_(out, call, index);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Parses and checks at once. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_decode_(tc, call);
+    (void)base;
+    if (r == TCALL_OK || r == TCALL_E_INVALID)
+        call->step = TCALL_STEP_VALIDATE;
+    call->validated = r == TCALL_OK;
+    return r;
+}
+
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_OK;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_misfit_error_(out, call, index);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_misfit_(out, call, index);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates. base is what the end of the block holds besides: what
  * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
-    int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (call->tool->shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !call->tool->shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    return tcall_hydrate_judge_(tc, call, base);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -15663,7 +15851,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->args.tok) {
+    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
         tcall_write_faults_(out, call);
     } else if (call->complaint.len) {
         tcall_write_key(out, "errors");
@@ -15994,8 +16182,8 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                  tcall_str value)
+TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
+                                         tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
@@ -16006,6 +16194,8 @@ static void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_bytes(out, value.ptr, value.len);
     tcall_write_text(out, cut ? "..." : "");
 }
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
 static void tcall_write_called_(tcall_writer *out, const char *name,
@@ -16067,8 +16257,10 @@ static tcall_str tcall_example_(const char *property)
 /* Writes what the schema requires. */
 static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *properties, *name;
+    schema = tcall_text_space_(schema);
+    properties = tcall_text_get_(schema, "properties");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -16083,6 +16275,25 @@ static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
             tcall_example_(tcall_text_get_(properties, room)));
     }
 }
+
+#else
+
+/* Without schemas there are no values of arguments, and no texts of schemas. */
+static void tcall_write_called_(tcall_writer *out, const char *name,
+                                tcall_json args)
+{
+    (void)out;
+    (void)name;
+    (void)args;
+}
+
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+{
+    (void)out;
+    (void)schema;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
@@ -16152,7 +16363,7 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
     if (tool->shape)
         tcall_write_shape_example_(out, tool->shape);
     else
-        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
+        tcall_write_schema_example_(out, tool->parameters);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -16453,6 +16664,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -16501,6 +16714,17 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>stages
@@ -17047,8 +17271,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -17300,6 +17523,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -22551,7 +22776,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
  * line has ended, so that the id is known wherever it was.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* ---- the message ---- */
 
