@@ -123,11 +123,17 @@ extern "C" {
 #define TCALL_NOINLINE_
 #endif
 /* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
 #define TCALL_FETCH_(type, name, from) \
     type name##_copy_;                 \
     const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
@@ -136,6 +142,10 @@ extern "C" {
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
 #define TCALL_FLASH_TEXT_(text)        (text)
@@ -334,6 +344,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
  *     number(low, high)        double; low and high have at most 6 decimals
+ *     number_over(low, high)   the same, but more than low; number_under(low,
+ *                              high): less than high; number_between(low,
+ *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
  *     characters_in(min, max, room)
@@ -391,7 +404,9 @@ enum {
     TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
     TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
     TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64      /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -423,10 +438,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
-/* The bounds of a wide number, in units of its last digit. */
+/* The bounds of a wide number, in units of its last digit, and what stores it,
+ * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
 } tcall_range;
+
+#ifndef TOOLCALL_NO_INT64
+/* Stores digits * 10^exponent. Returns false where a double is too small. */
+TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
+                                   bool minus);
+#endif
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
@@ -595,22 +618,23 @@ typedef struct tcall_range {
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
     TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
-#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_MAKE_(name, has, low, high, store) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
     TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
-#define TCALL_BOUNDS_0(low, high)
-#define TCALL_BOUNDS_1(low, high)          , {low, high}
+#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
+    TCALL_BOUNDS_##has(low, high, store)
+#define TCALL_BOUNDS_0(low, high, store)
+#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
     TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
-#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
     {types, kind, digits, (flags) | (bits), size, at, low, high,              \
      TCALL_ROW_IF_##ranged(where, more)}
@@ -638,7 +662,10 @@ typedef struct tcall_range {
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
+#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
+#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
+#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_FITS_NEVER_(value, low, high)  0
@@ -660,28 +687,38 @@ typedef struct tcall_range {
 
 #define TCALL_UNKNOWN_                                                        \
     ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
-     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
-     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
     ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
     ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
-      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
-     (1, low, high), (0, 0))
+     (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
-     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+#define TCALL_K_number_over(low, high)                                        \
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+#define TCALL_K_number_under(low, high)                                       \
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+#define TCALL_K_number_between(low, high)                                     \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
+#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
+      tcall_store_double_), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
@@ -691,32 +728,32 @@ typedef struct tcall_range {
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0), (0, 0))
+      NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
      TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
-     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \
@@ -806,7 +843,7 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
@@ -821,15 +858,15 @@ typedef struct tcall_level_ {
 /* A string that is read. Of a name or word only so much is known: with which
  * one in flash it agrees so far. */
 typedef struct tcall_string_ {
-    const char *word;  /* that one, or NULL: none agrees */
-    char *to;          /* where a text is kept, or NULL */
-    uint32_t len;      /* bytes so far */
-    uint32_t followed; /* those that are not the first of their character */
-    uint16_t unit;     /* \u escape so far */
-    uint16_t high;     /* surrogate that waits for its low one */
-    uint8_t hex_left;  /* digits of the escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
     tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
 #ifdef TOOLCALL_NO_INT64
@@ -840,35 +877,26 @@ typedef uint64_t tcall_number_digits_;
 typedef int64_t tcall_whole_;
 #endif
 
-/* A number that is read: digits * 10^(tail - places + power). */
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
-    tcall_number_digits_
-        digits;        /* as many as there is room for, up to one not 0 */
-    int16_t tail;      /* digits after those */
-    int16_t zeros;     /* how many at the end are 0 */
-    int16_t places;    /* digits after the point */
-    int16_t power;     /* the exponent, without its sign */
-    uint8_t state;     /* in the grammar of numbers */
-    bool minus, small; /* sign of the number, of the exponent */
-    bool rest;         /* some of the tail are not 0, or were cut off */
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
 struct tcall_decoder {
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more */
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-
-    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
-     * their order, for whoever wants the text too. Returns TCALL_OK, or an
-     * error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
-     * far are the hole's own, to what is to be read there. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     uint8_t state, depth, levels;
@@ -876,14 +904,27 @@ struct tcall_decoder {
     bool object;   /* the innermost open container is one */
     bool keeping;  /* a value is kept as its text */
     uint16_t kept; /* bytes of that text so far */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
     union {
         tcall_string_ string;
         tcall_number_ number;
     } now;
-    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -1536,8 +1577,9 @@ TCALL_API int tcall_write_unquote(tcall_writer *writer);
  * tcall_write_... do. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that were given, and those
- * that have a default. */
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
@@ -1963,6 +2005,15 @@ typedef struct tcall_tool {
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
+
+/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
+ * such a row is only for a server without a registry: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
@@ -3311,6 +3362,133 @@ struct tcall_agent {
 
 #endif /* TOOLCALL_NO_AGENT */
 
+/* ==========================================================================
+ * >>mcp: a server of the Model Context Protocol on a line of bytes
+ *
+ * Whoever drives a UART, a USB port or stdio feeds what comes and gets what is
+ * to be sent: JSON-RPC 2.0, one message a line. Clients of both eras are
+ * answered, those that begin with initialize (2024-11-05 to 2025-11-25) and
+ * those that do not (2026-07-28).
+ *
+ *     #define BOARD(TOOL, me)                                             \
+ *         TOOL(me, led, TCALL_ACTUATE, false, "Switches the LED")         \
+ *         TOOL(me, relay, TCALL_ACTUATE, true, "Switches a relay")
+ *     TCALL_TOOLS(board, BOARD)
+ *
+ * makes the rows board_tools of tools with the shapes led_shape, relay_shape
+ * and the functions led_run, relay_run, and union board_room, which has room
+ * for the arguments of each. Columns: name, permissions, confirm, description.
+ * On an AVR rows have to be made so, for their texts are in flash; elsewhere
+ * any row with a shape will do.
+ *
+ * No message is held: arguments go into their struct as they come, and a tool
+ * runs when its line has ended and all of it was right. It runs once: nothing
+ * waits. What it writes is sent at once; after an error, what it wrote are the
+ * reasons. Of the context it sees bound, the struct, and user. A call of a tool
+ * whose permissions are not given, or that a person has to confirm where
+ * nobody can be asked, is answered by an error that says so.
+ */
+
+#ifndef TOOLCALL_NO_MCP
+
+/* The longest name of a tool; the longest id of a request, as JSON: one that is
+ * longer is answered with an error and null for its id; the longest text, as
+ * JSON without white space, of arguments that come before the name of their
+ * tool, as some clients write them: longer ones are refused. */
+#ifndef TOOLCALL_MCP_NAME
+#define TOOLCALL_MCP_NAME 64
+#endif
+#ifndef TOOLCALL_MCP_ID
+#define TOOLCALL_MCP_ID 40
+#endif
+#ifndef TOOLCALL_MCP_STASH
+#define TOOLCALL_MCP_STASH 96
+#endif
+
+typedef struct tcall_mcp_desc {
+    const char *name;    /* of the server; this and version are in flash */
+    const char *version; /* default: "1" */
+    const tcall_tool *tools;
+    uint16_t tool_count;
+    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
+    void *room;    /* for the struct of any tool: union board_room */
+    uint16_t room_size;
+    /* Asks a person whether the tool may run. NULL: nobody can be asked. */
+    bool (*approve)(void *user, const tcall_tool *tool, const void *args);
+    /* Makes calls from the text of their arguments in place of the library:
+     * with a registry, of tools without a shape. Approval is its matter then,
+     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
+     * and returns TCALL_OK or an error. */
+    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
+                tcall_writer *out);
+    tcall_sink sink; /* takes what is to be sent, all of it */
+    void *user;      /* for all of the above */
+} tcall_mcp_desc;
+
+/* Private: what is kept of a message. Each begins as the struct of a shape. */
+typedef struct tcall_mcp_meta_ {
+    uint8_t given_[1], came_[1];
+    char version[16];
+} tcall_mcp_meta_;
+
+typedef struct tcall_mcp_params_ {
+    uint8_t given_[1], came_[1];
+    uint8_t version; /* index, or 255 */
+    char name[TOOLCALL_MCP_NAME + 1];
+    tcall_mcp_meta_ meta;
+} tcall_mcp_params_;
+
+typedef struct tcall_mcp_message_ {
+    uint8_t given_[1], came_[1];
+    uint8_t jsonrpc, method; /* index, or 255 */
+    char id[TOOLCALL_MCP_ID + 1];
+    tcall_mcp_params_ params;
+} tcall_mcp_message_;
+
+typedef struct tcall_mcp {
+    tcall_mcp_desc desc;
+    /* private */
+    tcall_writer out;
+    char piece[32];
+    bool blank;    /* nothing but white space in this line so far */
+    uint16_t tool; /* index of the one that is called; tool_count: none */
+    tcall_mcp_message_ message;
+    char stash[TOOLCALL_MCP_STASH + 1];
+    union {
+        tcall_decoder decoder;
+        tcall_ctx cx; /* while a tool runs, when all is read */
+    } at_work;
+} tcall_mcp;
+
+/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+ * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
+ * is too small for the struct of one. */
+TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* Takes bytes of the line in any pieces, answers and runs tools. Returns
+ * TCALL_OK, or the error of the sink. */
+TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
+/* Refuses the message that is coming in, whatever else comes of it: the driver
+ * lost a byte, or got a wrong one. JSON cannot show that: 60 may become 6. */
+TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
+
+/* clang-format off */
+#define TCALL_TOOLS(me, TOOLS)                                                \
+    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
+        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
+    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+#define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
+                name##_run, permissions, confirm),
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+/* clang-format on */
+
+#endif /* TOOLCALL_NO_MCP */
+
 #ifdef __cplusplus
 }
 #endif
@@ -3891,6 +4069,14 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->open_levels[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
 /* ---- what is wrong ---- */
 
 /* Ends the reading. Returns where. */
@@ -3916,7 +4102,7 @@ static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
         misfit->code = code;
         misfit->steps = levels;
         for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->level[i].index;
+            misfit->trail[i] = decoder->open_levels[i].index;
     }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
@@ -3937,23 +4123,39 @@ static bool tcall_read_shaped_(const tcall_decoder *decoder)
     return decoder->depth == decoder->levels;
 }
 
-static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
-{
-    return &decoder->level[decoder->levels - 1];
-}
-
 static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
 {
-    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+    return TCALL_FETCH_8_(&decoder->shape->kind);
 }
 
 /* Returns where the value that is read is kept, or NULL. */
 static char *tcall_read_place_(const tcall_decoder *decoder,
                                const tcall_shape *shape)
 {
-    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    if (!decoder->base || offset == TCALL_NOWHERE)
         return NULL;
-    return decoder->base + shape->offset;
+    return decoder->base + offset;
+}
+
+/* A value of these types begins. Returns its shape: after holes were filled,
+ * and when another type was expected, one that takes anything. */
+static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
+                                            unsigned types)
+{
+    if (!tcall_read_shaped_(decoder))
+        return &tcall_any_;
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+    return decoder->shape;
 }
 
 /* The value is complete. */
@@ -3969,20 +4171,22 @@ static void tcall_read_value_end_(tcall_decoder *decoder)
 static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
-    if (len < (size_t)(shape->size - decoder->kept)) {
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
         memcpy(to + decoder->kept, bytes, len);
         decoder->kept = (uint16_t)(decoder->kept + len);
     } else {
-        decoder->kept = shape->size;
+        decoder->kept = size;
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else
+    if (decoder->kept < size) {
         to[decoder->kept] = 0;
+        return;
+    }
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 
 /* ---- words ----
@@ -3991,6 +4195,12 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
  * agrees with all of it so far, so it is also what the next candidate has to
  * agree with. Names are tried in a circle from the expected one on.
  */
+
+static const char *tcall_read_names_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return TCALL_FETCH_POINTER_(const char *, &object->names);
+}
 
 /* Looks for another candidate, which goes on with this byte. */
 static void tcall_read_candidate_(tcall_decoder *decoder, char c)
@@ -4004,9 +4214,7 @@ static void tcall_read_candidate_(tcall_decoder *decoder, char c)
         }
         word = tcall_word_next_(word);
         if (++string->index == string->count) { /* names: choices end here */
-            TCALL_FETCH_(tcall_object, object,
-                         tcall_read_level_(decoder)->what);
-            word = object->names;
+            word = tcall_read_names_(decoder->level);
             string->index = 0;
         }
     } while (!tcall_word_agrees_(word, string->word, string->len) ||
@@ -4034,39 +4242,43 @@ static bool tcall_read_word_known_(tcall_decoder *decoder)
     return decoder->now.string.word != NULL;
 }
 
-static void tcall_read_bit_set_(char *bits, uint16_t index)
+/* Members that came are a set of bits after those that were given. */
+static char *tcall_read_came_(const tcall_level_ *level)
 {
-    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+    const tcall_object *object = (const tcall_object *)level->what;
+    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* A name that is known: its value is expected, and then the next name. */
-static void tcall_read_member_(tcall_decoder *decoder,
-                               const tcall_object *object)
+static void tcall_read_member_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    uint8_t index = decoder->now.string.index;
-    char *given = level->base, *came = given + (object->count + 7) / 8;
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
+    char *given = level->base + index / 8;
+    char *came = tcall_read_came_(level) + index / 8;
     level->index = index;
     level->next = decoder->now.string.word + decoder->now.string.len;
-    if (TCALL_BIT_OF_(came, index)) {
+    if (*came & bit) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return;
     }
-    tcall_read_bit_set_(came, index);
-    tcall_read_bit_set_(given, index);
-    decoder->shape = object->members + index;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
     decoder->base = level->base;
 }
 
 static void tcall_read_name_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
     uint16_t before = level->index;
-    TCALL_FETCH_(tcall_object, object, level->what);
     decoder->shape = &tcall_any_;
     if (tcall_read_word_known_(decoder)) {
-        tcall_read_member_(decoder, object);
-    } else if (!object->open) {
+        tcall_read_member_(decoder);
+    } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
         tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
@@ -4082,35 +4294,39 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     decoder->state = TCALL_READ_STRING_;
 }
 
-/* Those after the last name come before the first one. */
+/* After the last name the first one comes. */
 static void tcall_read_name_begin_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
+    const tcall_level_ *level = decoder->level;
+    uint8_t count;
     tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
-    if (tcall_read_shaped_(decoder)) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        uint16_t index = (uint16_t)(level->index + 1);
-        TCALL_FETCH_(tcall_object, object, level->what);
-        if (object->count == 0)
-            return;
-        string->count = string->left = object->count;
-        string->word = index < object->count ? level->next : object->names;
-        string->index = index < object->count ? (uint8_t)index : 0;
+    if (!tcall_read_shaped_(decoder))
+        return;
+    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
+    string->count = string->left = count;
+    string->index = (uint8_t)(level->index + 1);
+    string->word = count ? level->next : NULL;
+    if (string->index == count) {
+        string->index = 0;
+        string->word = tcall_read_names_(level);
     }
 }
 
-static void tcall_read_text_begin_(tcall_decoder *decoder,
-                                   const tcall_shape *shape)
+static void tcall_read_text_begin_(tcall_decoder *decoder)
 {
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
     tcall_string_ *string = &decoder->now.string;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
-    if (shape->kind == TCALL_KIND_TEXT) {
+    if (kind == TCALL_KIND_TEXT) {
         decoder->use = TCALL_INTO_TEXT_;
         string->to = tcall_read_place_(decoder, shape);
-    } else if (shape->kind == TCALL_KIND_CHOICE) {
+    } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
-        string->word = (const char *)shape->more;
-        string->count = string->left = (uint8_t)(shape->high + 1);
+        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        string->left = string->count;
     }
 }
 
@@ -4120,12 +4336,11 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 {
     tcall_string_ *string = &decoder->now.string;
     if (string->to) {
-        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-        if (len < shape->size && string->len < shape->size - len)
+        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+        if (len < size && string->len < size - len)
             memcpy(string->to + string->len, bytes, len);
     }
-    string->len =
-        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
 }
 
 /* Decoded bytes of a string. */
@@ -4141,31 +4356,31 @@ static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_text_end_(tcall_decoder *decoder)
 {
     const tcall_string_ *string = &decoder->now.string;
-    uint32_t count = string->len;
-    uint8_t code = TCALL_FITS;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+    const tcall_shape *shape = decoder->shape;
+    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
+    size_t count = string->len;
+    if (flags & TCALL_MEMBER_CHARACTERS)
         count -= string->followed;
-    if ((int32_t)count < shape->low)
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
-    if (string->to && string->len >= shape->size)
-        code = TCALL_MISFIT_ROOM;
-    else if (string->to)
-        string->to[string->len] = 0;
-    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+             !(flags & TCALL_MEMBER_UNSAID))
         code = TCALL_MISFIT_MAX_LENGTH;
+    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
+        code = TCALL_MISFIT_ROOM;
     if (code)
         tcall_read_misfit_(decoder, code);
+    else if (string->to)
+        string->to[string->len] = 0;
 }
 
 static void tcall_read_choice_end_(tcall_decoder *decoder)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
+    char *to = tcall_read_place_(decoder, decoder->shape);
     uint8_t index = 255;
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
-    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
@@ -4243,7 +4458,7 @@ static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
     decoder->state = TCALL_READ_STRING_;
     if (code == 0)
         tcall_read_nul_(decoder);
-    decoder->now.string.followed += (uint32_t)(len - 1);
+    decoder->now.string.followed += len - 1;
     tcall_read_bytes_(decoder, bytes, len);
 }
 
@@ -4266,20 +4481,18 @@ static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
 static bool tcall_read_unit_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
-    uint32_t code = string->unit;
-    bool low = code >> 10 == 0xDC00 >> 10;
-    if (low != (string->high != 0))
+    uint16_t unit = string->unit, high = string->high;
+    bool low = (unit & 0xFC00) == 0xDC00;
+    uint32_t code = unit;
+    if (low != (high != 0))
         return false;
-    if (code >> 10 == 0xD800 >> 10) {
-        string->high = string->unit;
-        decoder->state = TCALL_READ_STRING_;
-        return true;
-    }
+    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
     if (low)
-        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
-               (code - 0xDC00);
-    string->high = 0;
-    tcall_read_escaped_(decoder, code);
+        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
+    if (string->high)
+        decoder->state = TCALL_READ_STRING_;
+    else
+        tcall_read_escaped_(decoder, code);
     return true;
 }
 
@@ -4309,197 +4522,215 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
 #define TCALL_WHOLE_MIN_  INT64_MIN
 #endif
 
+/* Returns false when there is no room for one digit more. */
+static bool tcall_number_times_ten_(tcall_number_ *number)
+{
+    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
+        return false;
+    number->digits *= 10;
+    return true;
+}
+
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
-    if (number->tail < TCALL_NUMBER_DIGITS_) {
-        number->tail++;
-        number->zeros++;
-    }
+    number->zeros++;
     if (c == '0')
         return;
+    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+        number->zeros--;
+    number->lost = (int16_t)(number->lost + number->zeros);
     number->zeros = 0;
-    while (number->tail && !number->rest) {
-        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
-            number->rest = true;
-        } else {
-            number->digits *= 10;
-            number->tail--;
-        }
-    }
-    if (!number->rest)
+    if (!number->lost)
         number->digits += (tcall_number_digits_)(c - '0');
 }
 
-/* Takes the byte that led to the state. */
-static void tcall_number_take_(tcall_number_ *number, char c)
+/* Takes a byte. Returns false when it is none of the number. */
+static bool tcall_number_take_(tcall_number_ *number, char c)
 {
-    switch (number->state) {
-    case TCALL_N_MINUS_: number->minus = true; break;
-    case TCALL_N_FRACTION_:
-        if (number->places < TCALL_NUMBER_DIGITS_)
-            number->places++; /* fall through */
-    case TCALL_N_ZERO_:
-    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
-    case TCALL_N_SIGN_: number->small = c == '-'; break;
-    case TCALL_N_EXPONENT_:
+    uint8_t state = tcall_number_next_(number->state, c);
+    if (!state)
+        return false;
+    number->state = state;
+    if (state == TCALL_N_MINUS_) {
+        number->minus = true;
+    } else if (state == TCALL_N_SIGN_) {
+        number->small = c == '-';
+    } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-        break;
-    default: break;
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+        number->length++;
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        tcall_number_digit_(number, c);
     }
+    return true;
 }
 
 #ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns the rest. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+/* Divides by ten. Returns whether there is a rest. */
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    unsigned rest = (unsigned)(*digits % 10);
-    *digits /= 10;
+    bool rest = number->digits % 10 != 0;
+    number->digits /= 10;
     return rest;
 }
 #else
 /* The same in parts of 16 bits: a division of 64 bits is a large function on
  * small machines. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    tcall_number_digits_ tenth = 0;
+    uint64_t tenth = 0;
     uint32_t rest = 0;
     int shift;
     for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
         tenth = tenth << 16 | rest / 10;
         rest %= 10;
     }
-    *digits = tenth;
-    return (unsigned)rest;
+    number->digits = tenth;
+    return rest != 0;
 }
 #endif
 
 /* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as the rest. */
+ * the ends of the range, is marked as lost. */
 static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
-    for (; exponent > 0 && digits && digits <= max; exponent--)
-        digits = digits > max / 10 ? max + 2 : digits * 10;
-    for (; exponent < 0 && digits; exponent++)
-        number->rest = tcall_number_tenth_(&digits) || number->rest;
-    if (digits > max + number->minus) {
-        number->rest = true;
-        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    const tcall_number_digits_ most =
+        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
+    for (; exponent < 0 && number->digits; exponent++)
+        if (tcall_number_tenth_(number))
+            number->lost = 1;
+    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
+        exponent--;
+    if (number->digits > most || (exponent > 0 && number->digits)) {
+        number->digits = most;
+        number->lost = 1;
     }
-    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+    return number->minus ? (tcall_whole_)(0 - number->digits)
+                         : (tcall_whole_)number->digits;
 }
 
-/* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it. */
+/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
+ * it. */
+static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
+                               tcall_whole_ bound)
+{
+    if (value != bound)
+        return value < bound ? -1 : 1;
+    return !number->lost ? 0 : number->minus ? -1 : 1;
+}
+
+/* Notes a number that is out of bounds. Flags exclude a bound. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high)
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
-    bool cut = number->rest, minus = number->minus;
-    bool below = value < low || (value == low && cut && minus);
-    bool above = value > high || (value == high && cut && !minus);
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
     tcall_misfit *misfit = NULL;
-    if (below || above)
-        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
-                                                   : TCALL_MISFIT_MAXIMUM);
+    if (tcall_number_order_(number, value, low) < over)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
+    else if (tcall_number_order_(number, value, high) > -under)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
     if (misfit) {
         misfit->got = value < INT32_MIN   ? INT32_MIN
                       : value > INT32_MAX ? INT32_MAX
                                           : (int32_t)value;
-        misfit->exact = !cut && misfit->got == value;
+        misfit->exact = !number->lost && misfit->got == value;
     }
 }
 
 #ifndef TOOLCALL_NO_INT64
-static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
-                                  const tcall_shape *shape, char *to)
+bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
 {
-    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    tcall_read_bounds_(decoder, value, range->low, range->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
+    double value = tcall_decimal_(digits, exponent);
+    if (minus)
+        value = -value;
+    memcpy(to, &value, sizeof value);
+    return value >= -DBL_MAX && value <= DBL_MAX;
 }
 
-/* A number beyond the range is out of bounds only where there is a bound. */
-static void tcall_read_double_(tcall_decoder *decoder, int exponent,
-                               const tcall_shape *shape, char *to)
+/* Stores an int64_t or a double. A double that has no bound on that side may
+ * be beyond what millionths can say. */
+static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
+                             uint64_t digits, int exponent)
 {
-    tcall_number_ *number = &decoder->now.number;
-    double value = tcall_decimal_(number->digits, exponent);
-    int64_t millionths = tcall_number_whole_(number, exponent + 6);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    if (millionths != INT64_MIN
-            ? millionths != INT64_MAX || range->high != INT64_MAX
-            : range->low != INT64_MIN)
-        tcall_read_bounds_(decoder, millionths, range->low, range->high);
-    if (value > DBL_MAX)
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    bool minus = decoder->now.number.minus;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
+        value != (minus ? range->low : range->high))
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
+    if (!to)
+        return;
+    if (!range->store)
+        memcpy(to, &value, sizeof value);
+    else if (!range->store(to, digits, exponent, minus))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    value = number->minus ? -value : value;
-    if (to)
-        memcpy(to, &value, sizeof value);
 }
 #endif
 
-static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
-                                const tcall_shape *shape, char *to)
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
-    tcall_whole_ whole =
-        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
-    int32_t value = (int32_t)whole;
-    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
-}
-
-/* Stores a number that is complete. */
-static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
-                                     const tcall_shape *shape)
-{
+    const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
-    if (shape->kind == TCALL_KIND_INTEGER)
-        tcall_read_integer_(decoder, exponent, shape, to);
+    tcall_number_ *number = &decoder->now.number;
 #ifndef TOOLCALL_NO_INT64
-    else if (shape->kind == TCALL_KIND_INTEGER64)
-        tcall_read_integer64_(decoder, exponent, shape, to);
-    else if (shape->kind == TCALL_KIND_NUMBER)
-        tcall_read_double_(decoder, exponent, shape, to);
+    uint64_t digits = number->digits;
 #endif
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
+    int32_t value = (int32_t)whole;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
+        tcall_read_wide_(decoder, whole, digits, exponent);
+        return;
+    }
+#endif
+    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
+                       TCALL_FETCH_32_(&shape->high), 0);
+    if (to)
+        memcpy(to, &value, sizeof value);
 }
 
+/* Only what has bounds, or must be whole, is looked at. */
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
-    if (any && shape->kind - TCALL_KIND_INTEGER >
-                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+    if (any && !stored)
         return;
-    if (number->tail == TCALL_NUMBER_DIGITS_ ||
-        number->places == TCALL_NUMBER_DIGITS_)
+    power += number->zeros - number->places; /* that of the last digit not 0 */
+    if (number->length == TCALL_NUMBER_DIGITS_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits &&
-             number->zeros - number->places + power < 0)
+    else if (!any && number->digits && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else
-        tcall_read_number_store_(decoder, number->tail - number->places + power,
-                                 shape);
+    else if (stored)
+        tcall_read_number_store_(decoder, number->lost + power);
+}
+
+static void tcall_read_number_begin_(tcall_decoder *decoder)
+{
+    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
 }
 
 static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
                                       const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
-    for (; at < end; at++) {
-        uint8_t next = tcall_number_next_(number->state, *at);
-        if (!next)
-            break;
-        number->state = next;
-        tcall_number_take_(number, *at);
-    }
+    while (at < end && tcall_number_take_(number, *at))
+        at++;
     if (at == end)
         return at;
     if (!tcall_number_ends_(number->state))
@@ -4524,72 +4755,83 @@ static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
     return at;
 }
 
-/* A member that is null is not given, unless null is what it keeps. */
-static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
 {
-    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
-        decoder->object) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        char *bits = level->base + level->index / 8;
-        *bits = (char)(*bits & ~(1 << level->index % 8));
-    }
-}
-
-static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
-                                      const tcall_shape *shape)
-{
-    char *to = tcall_read_place_(decoder, shape);
-    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
     decoder->state = TCALL_READ_LITERAL_;
     decoder->now.string.word = tcall_literal_(c);
-    if (c == 'n')
-        tcall_read_null_(decoder, shape);
-    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
+    const tcall_level_ *level = decoder->level;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    tcall_read_literal_begin_(decoder, 'n');
+}
+
+static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
+    char *to = tcall_read_place_(decoder, shape);
+    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
         *to = c == 't';
+    tcall_read_literal_begin_(decoder, c);
 }
 
 /* ---- objects and arrays ---- */
 
-/* An object or list with a shape: a level of its own. */
+/* The root's object is in its level already. */
+static void tcall_read_object_begin_(tcall_level_ *level,
+                                     const tcall_shape *shape)
+{
+    const tcall_object *object =
+        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    if (object)
+        level->what = object;
+    object = (const tcall_object *)level->what;
+    level->next = tcall_read_names_(level);
+    TCALL_COPY_(level->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* An object or list with a shape is a level of its own. */
 static void tcall_read_level_open_(tcall_decoder *decoder,
                                    const tcall_shape *shape)
 {
-    tcall_level_ *level = &decoder->level[decoder->levels];
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
         return;
     }
     decoder->levels++;
+    decoder->level = level;
     level->base = tcall_read_place_(decoder, shape);
-    level->index = 0;
-    if (shape->kind == TCALL_KIND_LIST) {
-        level->what = decoder->shape;
-        return;
-    }
-    if (shape->more)
-        level->what = shape->more;
     level->index = 0xFFFF; /* the first one comes next */
-    {
-        TCALL_FETCH_(tcall_object, object, level->what);
-        level->next = object->names;
-        TCALL_COPY_(level->base, object->initial, object->size);
-    }
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        tcall_read_object_begin_(level, shape);
+    else
+        level->what = shape;
 }
 
-static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
-                                    const tcall_shape *shape)
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
 {
+    bool object = *at == '{';
+    const tcall_shape *shape = tcall_read_admit_(
+        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    uint8_t *open = &decoder->open[depth / 8];
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     if (depth == TOOLCALL_MAX_DEPTH)
         return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
-    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
         tcall_read_level_open_(decoder, shape);
-    decoder->object = *at == '{';
-    decoder->state =
-        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
-    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
-    if (decoder->object)
-        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->object = object;
+    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
     decoder->depth++;
     return at + 1;
 }
@@ -4597,48 +4839,59 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
 /* Notes each required member that did not come. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_object, object, level->what);
-    const char *came = level->base + (object->count + 7) / 8;
-    uint8_t i;
-    for (i = 0; i < object->count; i++) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    const char *came = tcall_read_came_(level);
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++, member++) {
+        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+            !TCALL_BIT_OF_(came, i)) {
             level->index = i;
             tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
         }
     }
 }
 
-static void tcall_read_list_end_(tcall_decoder *decoder)
+/* Notes a misfit of the list itself. */
+static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
-    if (level->index < list->low)
-        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    if (level->base)
-        memcpy(level->base, &level->index, sizeof level->index);
+    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
 }
 
-/* The next item of a list is expected. */
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    uint16_t count = (uint16_t)(level->index + 1);
+    if (count < TCALL_FETCH_32_(&list->low))
+        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
+    if (level->base)
+        memcpy(level->base, &count, sizeof count);
+}
+
+/* An item of a list begins. The first one too many is noted. */
 static void tcall_read_item_(tcall_decoder *decoder)
 {
-    const tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
+    tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    int32_t left;
+    if (level->index != 0xFFFE) /* and then all are one */
+        level->index++;
+    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
-    if (level->index < list->high) {
-        decoder->shape = (const tcall_shape *)list->more;
-        decoder->base = level->base ? level->base + list->digits +
-                                          (size_t)level->index * list->size
-                                    : NULL;
-    } else if (level->index == list->high) {
-        tcall_read_note_(decoder,
-                         list->flags & TCALL_MEMBER_UNSAID
-                             ? TCALL_MISFIT_ROOM
-                             : TCALL_MISFIT_MAX_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    }
+    decoder->base = level->base;
+    if (left > 0)
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    if (left > 0 && level->base)
+        decoder->base += TCALL_FETCH_8_(&list->digits) +
+                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
+    if (left == 0)
+        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
+                                                 TCALL_MEMBER_UNSAID
+                                             ? TCALL_MISFIT_ROOM
+                                             : TCALL_MISFIT_MAX_ITEMS);
 }
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
@@ -4650,7 +4903,8 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
             tcall_read_object_end_(decoder);
         else
             tcall_read_list_end_(decoder);
-        decoder->levels--;
+        if (--decoder->levels)
+            decoder->level--;
     }
     decoder->depth--;
     decoder->object =
@@ -4659,91 +4913,35 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* ---- values ---- */
-
-/* Returns the types of the value that begins with c, or 0. */
-static unsigned tcall_read_types_(char c)
-{
-    switch (c) {
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case '"': return TCALL_SHAPE_STRING;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    case 'n': return TCALL_SHAPE_NULL;
-    default:
-        return tcall_is_digit_(c) || c == '-'
-                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
-                   : 0;
-    }
-}
-
-/* Has holes filled. A value of another type is only recognised. */
-static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
-{
-    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-        decoder->shape = &tcall_any_;
-    }
-    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
-        decoder->kept = 0;
-    }
-}
-
-/* Numbers and literals are eaten from their first byte on. */
 static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 {
-    unsigned types = tcall_read_types_(*at);
-    const tcall_shape *expected = &tcall_any_;
-    if (!types)
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder)) {
-        tcall_read_admit_(decoder, types);
-        expected = decoder->shape;
+    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    switch (*at) {
+    case '{':
+    case '[': return tcall_read_open_(decoder, at);
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
+    case 'n': tcall_read_null_begin_(decoder); break;
+    case 't':
+    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
+    default:
+        if (!tcall_is_digit_(*at) && *at != '-')
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+        tcall_read_number_begin_(decoder);
     }
-    {
-        TCALL_FETCH_(tcall_shape, shape, expected);
-        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-            return tcall_read_open_(decoder, at, shape);
-        if (types & TCALL_SHAPE_STRING) {
-            tcall_read_text_begin_(decoder, shape);
-            return at + 1;
-        }
-        if (!(types & TCALL_SHAPE_NUMBER)) {
-            tcall_read_literal_begin_(decoder, *at, shape);
-            return at;
-        }
-    }
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
-    decoder->state = TCALL_READ_NUMBER_;
-    return at;
+    return at; /* these are eaten from their first byte on */
 }
 
 /* ---- between tokens ---- */
 
-static void tcall_read_item_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = tcall_read_level_(decoder);
-    if (level->index < 0xFFFE)
-        level->index++;
-}
-
 /* After a value: a comma or a closing bracket. */
 static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
 {
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_end_(decoder);
     if (*at == '}' || *at == ']')
         return tcall_read_close_(decoder, at);
     if (*at != ',')
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_(decoder);
     return at + 1;
 }
 
@@ -4752,9 +4950,7 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
-            return tcall_read_close_(decoder, at);
-        if (tcall_read_shaped_(decoder))
-            tcall_read_item_(decoder); /* fall through */
+            return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
     case TCALL_READ_FIRST_NAME_:
         if (*at == '}')
@@ -4832,7 +5028,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     decoder->shape = &tcall_root_;
     decoder->base = (char *)out;
-    decoder->level[0].what = shape;
+    decoder->open_levels[0].what = shape;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -7990,17 +8186,20 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
     if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2));
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2 + 1));
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -8197,23 +8396,23 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int32_t value;
-    tcall_write_comma_(writer);
+    int64_t value = 0;
+    int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64) {
-        int64_t wide;
-        tcall_load_(&wide, at, sizeof wide, flash);
-        tcall_put_number_(writer, wide, 0);
-        return;
-    }
+    double number;
     if (node->kind == TCALL_KIND_NUMBER) {
-        double number;
         tcall_load_(&number, at, sizeof number, flash);
         tcall_write_double(writer, number);
         return;
     }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
 #endif
-    tcall_load_(&value, at, sizeof value, flash);
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
     tcall_put_number_(writer, value, node->digits);
 }
 
@@ -8273,15 +8472,21 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     TCALL_FETCH_(tcall_object, object, shape);
     const char *base = (const char *)args, *name = object->names;
     const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
     unsigned i;
     tcall_write_open(writer, '{');
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
-            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
         tcall_put_key_(writer, name);
-        tcall_put_value_(writer, node, base + node->offset, false);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
     }
     return tcall_write_close(writer, '}');
 }
@@ -8412,11 +8617,41 @@ static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
         tcall_tell_count_(writer, node, bound);
 }
 
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
 /* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
 static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
     if (said.has_low && said.has_high && said.low != said.high) {
         tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
                                          : TCALL_FLASH_TEXT_(" from "));
@@ -8494,6 +8729,19 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
         TCALL_SAY(writer, "this number");
 }
 
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
 /* Writes that a bound was passed, and which. */
 static void tcall_tell_passed_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
@@ -8510,8 +8758,7 @@ static void tcall_tell_passed_(tcall_writer *writer,
                                       ? TCALL_FLASH_TEXT_("the array")
                                       : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
-                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      tcall_tell_passing_(&place->node, over),
                       over ? said.high : said.low);
     tcall_tell_wanted_(writer, &place->node);
 }
@@ -15218,13 +15465,10 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
                                     size_t index)
 {
-    if (call->tool->shape) {
-        out->quoted = 1; /* the string is open already */
+    if (call->tool->shape)
         tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-        out->quoted = 0;
-    } else {
+    else
         tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
-    }
 }
 
 #else
@@ -22297,6 +22541,615 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 }
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>mcp
+ *
+ * The message is a shape like any other: its members may come in any order, and
+ * nothing but the decoder parses. A hole in it, the arguments, is filled while
+ * it is read, with the shape of the tool. What is wrong is looked at when the
+ * line has ended, so that the id is known wherever it was.
+ */
+
+#ifndef TOOLCALL_NO_MCP
+
+/* ---- the message ---- */
+
+enum {
+    TCALL_MCP_JSONRPC_,
+    TCALL_MCP_ID_,
+    TCALL_MCP_METHOD_,
+    TCALL_MCP_PARAMS_,
+    TCALL_MCP_RESULT_,
+    TCALL_MCP_ERROR_
+};
+enum {
+    TCALL_MCP_VERSION_,
+    TCALL_MCP_NAME_,
+    TCALL_MCP_ARGUMENTS_,
+    TCALL_MCP_CURSOR_,
+    TCALL_MCP_META_
+};
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum {
+    TCALL_MCP_INITIALIZE_,
+    TCALL_MCP_PING_,
+    TCALL_MCP_LIST_,
+    TCALL_MCP_CALL_,
+    TCALL_MCP_DISCOVER_,
+    TCALL_MCP_OTHER_ = 255
+};
+
+/* The steps to the arguments in a misfit's way. */
+enum { TCALL_MCP_STEPS_ = 2 };
+
+static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
+static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
+static const char tcall_mcp_methods_[] TCALL_FLASH_ =
+    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+/* The latest is offered to a client whose version is none of these. */
+static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
+                                                       "2025-06-18\0"
+                                                       "2025-03-26\0"
+                                                       "2024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
+    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+
+/* clang-format off */
+static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
+    "io.modelcontextprotocol/protocolVersion\0"
+    "io.modelcontextprotocol/clientCapabilities\0";
+static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
+     offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
+    tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+
+static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
+    "protocolVersion\0name\0arguments\0cursor\0_meta\0";
+static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
+     offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
+     TCALL_NOWHERE, 0, INT32_MAX, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_params_, meta), 0, 0, &tcall_mcp_meta_shape_}};
+static const tcall_object tcall_mcp_params_shape_ TCALL_FLASH_ = {
+    tcall_mcp_params_names_, tcall_mcp_none_, tcall_mcp_params_members_,
+    &tcall_mcp_initial_.params, sizeof(tcall_mcp_params_), 5, true};
+
+static const char tcall_mcp_names_[] TCALL_FLASH_ =
+    "jsonrpc\0id\0method\0params\0result\0error\0";
+static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
+     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
+     offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
+    tcall_mcp_names_, tcall_mcp_none_, tcall_mcp_members_,
+    &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
+/* clang-format on */
+
+static bool tcall_mcp_came_(const uint8_t *set, int member)
+{
+    return TCALL_BIT_OF_(set, member) != 0;
+}
+
+/* Returns whether a text is the same as one in flash. */
+static bool tcall_mcp_is_(const char *text, const char *flash)
+{
+    while (*text && *text == TCALL_BYTE_(flash)) {
+        text++;
+        flash++;
+    }
+    return *text == TCALL_BYTE_(flash);
+}
+
+/* Finds the tool that the message names; tool_count where there is none. */
+static void tcall_mcp_find_(tcall_mcp *mcp)
+{
+    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
+            return;
+    }
+}
+
+/* Fills the hole with the shape of the tool that was named; with the stash
+ * where none was so far, or the text is wanted. */
+static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
+                            char **out)
+{
+    static const tcall_shape stash TCALL_FLASH_ = {TCALL_SHAPE_OBJECT,
+                                                   TCALL_KIND_JSON,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH + 1,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH,
+                                                   NULL};
+    tcall_mcp *mcp = (tcall_mcp *)decoder->user;
+    if (mcp->desc.call || !mcp->message.params.name[0]) {
+        *shape = &stash;
+        *out = mcp->stash;
+        return;
+    }
+    tcall_mcp_find_(mcp);
+    if (mcp->tool < mcp->desc.tool_count) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        *shape = tcall_decoder_object_(decoder, tool->shape);
+        *out = (char *)mcp->desc.room;
+    } else {
+        *shape = &tcall_any_;
+    }
+}
+
+/* ---- answers ---- */
+
+static bool tcall_mcp_modern_(const tcall_mcp *mcp)
+{
+    return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
+}
+
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_char_(&mcp->out, '"');
+    tcall_write_flash(&mcp->out, flash);
+    tcall_write_char_(&mcp->out, '"');
+}
+
+static void tcall_mcp_begin_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    if (mcp->message.id[0])
+        tcall_write_text(&mcp->out, mcp->message.id);
+    else
+        TCALL_SAY(&mcp->out, "null");
+}
+
+static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
+{
+    tcall_write_flash(&mcp->out, key);
+    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.name);
+    TCALL_SAY(&mcp->out, ",\"version\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
+                                             : TCALL_FLASH_TEXT_("1"));
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_begin_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"result\":{");
+    if (!tcall_mcp_modern_(mcp))
+        return;
+    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    tcall_mcp_server_(
+        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
+    TCALL_SAY(&mcp->out, "},");
+}
+
+/* Begins the answer that nothing was done; its message follows in quotes. */
+static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+}
+
+static void tcall_mcp_end_error_(tcall_mcp *mcp)
+{
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    tcall_mcp_begin_error_(mcp, code);
+    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_end_error_(mcp);
+}
+
+/* In the words of the shape. */
+static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
+                 misfit->steps == TCALL_MCP_STEPS_ &&
+                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
+    tcall_mcp_begin_error_(mcp, code);
+    if (stash && mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else if (stash)
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+    else
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    tcall_mcp_end_error_(mcp);
+}
+
+static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_error_(mcp, -32022);
+    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, "],\"requested\":");
+    tcall_write_quote(&mcp->out);
+    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}}");
+}
+
+/* ---- results ---- */
+
+/* How long clients may keep what does not change. */
+static void tcall_mcp_keep_(tcall_mcp *mcp)
+{
+    if (tcall_mcp_modern_(mcp))
+        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+}
+
+static void tcall_mcp_initialize_(tcall_mcp *mcp)
+{
+    uint8_t version = mcp->message.params.version;
+    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    tcall_mcp_quoted_(
+        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
+    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+}
+
+static void tcall_mcp_discover_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, ",");
+    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
+    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_keep_(mcp);
+}
+
+/* Schema text may be laid out; in a line it must not be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const char *text =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    if (tool->shape) {
+        tcall_write_shape(&mcp->out, tool->shape);
+        return;
+    }
+    if (!text)
+        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
+    for (; TCALL_BYTE_(text); text++)
+        tcall_write_char_(&mcp->out,
+                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
+}
+
+/* A string from flash, with its escapes. */
+static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+{
+    tcall_write_flash(&mcp->out, key);
+    tcall_write_quote(&mcp->out);
+    if (text)
+        tcall_write_flash(&mcp->out, text);
+    tcall_write_unquote(&mcp->out);
+}
+
+static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
+    if (tool->title)
+        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
+                      tool->description);
+    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    mcp->out.last = 0; /* no comma is due */
+    tcall_mcp_schema_(mcp, tool);
+    if (tool->permissions && !(tool->permissions & ~harmless))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_list_(tcall_mcp *mcp)
+{
+    bool first = true;
+    uint16_t i;
+    TCALL_SAY(&mcp->out, "\"tools\":[");
+    for (i = 0; i < mcp->desc.tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        if (tool->permissions & ~mcp->desc.allow)
+            continue;
+        if (!first)
+            TCALL_SAY(&mcp->out, ",");
+        tcall_mcp_list_tool_(mcp, tool);
+        first = false;
+    }
+    TCALL_SAY(&mcp->out, "]");
+    tcall_mcp_keep_(mcp);
+}
+
+/* ---- calls ---- */
+
+/* Reads arguments that came before the name of their tool, or not at all. What
+ * was wrong with the message was looked at before this. */
+static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_end(decoder);
+}
+
+static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
+                              uint8_t from)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        if (i)
+            TCALL_SAY(&mcp->out, "\n");
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+    }
+    return TCALL_E_INVALID;
+}
+
+/* From here on the decoder is not needed, and the context has its place. */
+static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_json none = {NULL, NULL};
+    tcall_ctx *cx = &mcp->at_work.cx;
+    if (tool->confirm &&
+        !(mcp->desc.approve &&
+          mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        if (mcp->desc.approve)
+            TCALL_SAY(&mcp->out, "did not");
+        else
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        return TCALL_E_APPROVAL;
+    }
+    memset(cx, 0, sizeof *cx);
+    cx->bound = mcp->desc.room;
+    cx->user = tool->user;
+    return tool->run(cx, none, &mcp->out);
+}
+
+/* Makes the call; what is written is the text of the result. */
+static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    bool late = mcp->stash[0] != '\0';
+    if (tool->permissions & ~mcp->desc.allow) {
+        TCALL_SAY(&mcp->out,
+                  "permission was denied: this tool is not allowed here");
+        return TCALL_E_DENIED;
+    }
+    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
+        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        late = true;
+    }
+    if (mcp->desc.call)
+        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
+                              &mcp->out);
+    if (late)
+        tcall_mcp_read_late_(mcp, tool);
+    if (mcp->at_work.decoder.error)
+        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, tool);
+}
+
+static void tcall_mcp_call_(tcall_mcp *mcp)
+{
+    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    size_t before;
+    int error;
+    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    mcp->out.last = 0;
+    tcall_write_quote(&mcp->out);
+    before = mcp->out.len;
+    error = tcall_mcp_make_(mcp, tool);
+    if (error && mcp->out.len == before)
+        TCALL_SAY(&mcp->out, "the tool failed");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}]");
+    if (error)
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
+}
+
+/* ---- lines ---- */
+
+/* Returns whether all misfits that are known are within the arguments. */
+static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
+{
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
+        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+            misfit->trail[0] != TCALL_MCP_PARAMS_ ||
+            misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+            return false;
+    }
+    return true;
+}
+
+/* Refuses what is no request. Returns whether that, or nothing, is the answer
+ * to the line. */
+static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+{
+    const uint8_t *came = mcp->message.came_;
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+        mcp->message.id[0] = '\0';
+        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
+        /* a response, though nothing was asked */
+    } else if (decoder->error &&
+               (decoder->misfits[0].steps == 0 ||
+                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
+        tcall_mcp_refuse_misfit_(mcp, -32600);
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
+    } else { /* a notification is not answered, whatever it says */
+        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
+    }
+    return true;
+}
+
+/* Returns why the request has an answer other than a result, a text in flash,
+ * or NULL. */
+static const char *tcall_mcp_fault_(tcall_mcp *mcp)
+{
+    const tcall_mcp_params_ *params = &mcp->message.params;
+    uint8_t method = mcp->message.method;
+    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
+        return TCALL_FLASH_TEXT_("_meta has no protocol version");
+    if (tcall_mcp_modern_(mcp) &&
+        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    if (method == TCALL_MCP_LIST_ &&
+        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
+        return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+        return TCALL_FLASH_TEXT_("there is no such tool");
+    return NULL;
+}
+
+static void tcall_mcp_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_result_(mcp);
+    switch (mcp->message.method) {
+    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
+    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
+    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
+    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
+    default: break; /* ping: nothing */
+    }
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_request_(tcall_mcp *mcp)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t method = mcp->message.method;
+    const char *fault;
+    bool modern = tcall_mcp_modern_(mcp);
+    tcall_mcp_find_(mcp);
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
+        tcall_mcp_refuse_(mcp, -32601,
+                          TCALL_FLASH_TEXT_("there is no such method"));
+    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
+                                   tcall_mcp_only_arguments_(decoder))) {
+        tcall_mcp_refuse_misfit_(mcp, -32602);
+    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
+                                        tcall_mcp_modern_version_)) {
+        tcall_mcp_refuse_version_(mcp);
+    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
+        tcall_mcp_refuse_(mcp, -32602, fault);
+    } else {
+        tcall_mcp_result_(mcp);
+    }
+}
+
+/* Prepares for the next line. */
+static void tcall_mcp_next_(tcall_mcp *mcp)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
+    mcp->stash[0] = '\0';
+    mcp->blank = true;
+    tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
+    decoder->hole = tcall_mcp_hole_;
+    decoder->user = mcp;
+    tcall_writer_init(&mcp->out, mcp->piece, sizeof mcp->piece);
+    tcall_writer_sink(&mcp->out, mcp->desc.sink, mcp->desc.user);
+}
+
+/* Answers the line that has ended. Returns TCALL_OK or the error of the
+ * sink. */
+static int tcall_mcp_line_(tcall_mcp *mcp)
+{
+    int error;
+    tcall_decoder_end(&mcp->at_work.decoder);
+    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+        tcall_mcp_request_(mcp);
+    if (mcp->out.len)
+        TCALL_SAY(&mcp->out, "\n");
+    error = tcall_writer_flush(&mcp->out);
+    tcall_mcp_next_(mcp);
+    return error;
+}
+
+int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
+{
+    int error = TCALL_OK;
+    size_t end;
+    while (len) {
+        for (end = 0; end < len && bytes[end] != '\n'; end++)
+            if ((unsigned char)bytes[end] > ' ')
+                mcp->blank = false;
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+        if (end == len)
+            break;
+        if (error == TCALL_OK)
+            error = tcall_mcp_line_(mcp);
+        else
+            tcall_mcp_line_(mcp);
+        bytes += end + 1;
+        len -= end + 1;
+    }
+    return error;
+}
+
+void tcall_mcp_poison(tcall_mcp *mcp)
+{
+    mcp->blank = false;
+    tcall_decoder_poison(&mcp->at_work.decoder);
+}
+
+int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < desc->tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        size_t len = 0;
+        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
+            len++;
+        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
+            return TCALL_E_TOOL;
+        if (tool->shape && !desc->call) {
+            TCALL_FETCH_(tcall_object, object, tool->shape);
+            if (object->size > desc->room_size)
+                return TCALL_E_MEMORY;
+        }
+    }
+    return TCALL_OK;
+}
+#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }

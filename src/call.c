@@ -333,13 +333,10 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
                                     size_t index)
 {
-    if (call->tool->shape) {
-        out->quoted = 1; /* the string is open already */
+    if (call->tool->shape)
         tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-        out->quoted = 0;
-    } else {
+    else
         tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
-    }
 }
 
 #else

@@ -169,6 +169,15 @@ typedef struct tcall_tool {
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
 
+/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
+ * such a row is only for a server without a registry: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
+
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
 /* Raw JSON in C source, without backslashes. */
