@@ -209,17 +209,20 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
     if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2));
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_word_at_(keys, said.group * 2 + 1));
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -416,23 +419,23 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int32_t value;
-    tcall_write_comma_(writer);
+    int64_t value = 0;
+    int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64) {
-        int64_t wide;
-        tcall_load_(&wide, at, sizeof wide, flash);
-        tcall_put_number_(writer, wide, 0);
-        return;
-    }
+    double number;
     if (node->kind == TCALL_KIND_NUMBER) {
-        double number;
         tcall_load_(&number, at, sizeof number, flash);
         tcall_write_double(writer, number);
         return;
     }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
 #endif
-    tcall_load_(&value, at, sizeof value, flash);
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
     tcall_put_number_(writer, value, node->digits);
 }
 
@@ -492,15 +495,21 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     TCALL_FETCH_(tcall_object, object, shape);
     const char *base = (const char *)args, *name = object->names;
     const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
     unsigned i;
     tcall_write_open(writer, '{');
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
-            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
         tcall_put_key_(writer, name);
-        tcall_put_value_(writer, node, base + node->offset, false);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
     }
     return tcall_write_close(writer, '}');
 }
@@ -631,11 +640,41 @@ static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
         tcall_tell_count_(writer, node, bound);
 }
 
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
 /* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
 static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
     if (said.has_low && said.has_high && said.low != said.high) {
         tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
                                          : TCALL_FLASH_TEXT_(" from "));
@@ -713,6 +752,19 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
         TCALL_SAY(writer, "this number");
 }
 
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
 /* Writes that a bound was passed, and which. */
 static void tcall_tell_passed_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
@@ -729,8 +781,7 @@ static void tcall_tell_passed_(tcall_writer *writer,
                                       ? TCALL_FLASH_TEXT_("the array")
                                       : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
-                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      tcall_tell_passing_(&place->node, over),
                       over ? said.high : said.low);
     tcall_tell_wanted_(writer, &place->node);
 }

@@ -35,6 +35,10 @@ KINDS = [
     ({"type": "integer", "enum": [1, 2, 3], "minimum": 2}, "integer(2, 3)"),
     ({"type": "number"}, "number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM)"),
     ({"type": "number", "minimum": -0.5, "maximum": 1e3}, "number(-0.5, 1000.0)"),
+    ({"type": "number", "exclusiveMinimum": 0}, "number_over(0, TCALL_NO_MAXIMUM)"),
+    ({"type": "number", "minimum": 0, "exclusiveMinimum": 0, "maximum": 5}, "number_over(0, 5)"),
+    ({"type": "number", "minimum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 5}, "number_under(1, 5)"),
+    ({"type": "number", "exclusiveMaximum": 5, "exclusiveMinimum": -0.5, "maximum": 6}, "number_between(-0.5, 5)"),
     ({"type": ["integer", "number"]}, "number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM)"),
     ({"type": "string"}, "string(0, 64)"),
     ({"type": "string", "minLength": 100}, "string(100, 100)"),
@@ -81,12 +85,16 @@ KINDS = [
 REFUSED = [
     ({"type": "string", "pattern": "^a"}, "", "pattern"),
     ({"pattern": "^a"}, "", "pattern"),
-    ({"type": "number", "exclusiveMinimum": 0}, "", "exclusiveMinimum"),
+    ({"type": "number", "exclusiveMinimum": 0.0000001}, "", "exclusiveMinimum"),
+    ({"type": "number", "exclusiveMinimum": True, "minimum": 0}, "", "exclusiveMinimum"),
+    ({"type": "integer", "exclusiveMaximum": True, "maximum": 0}, "", "exclusiveMaximum"),
     ({"type": "number", "minimum": 0.0000001}, "", "minimum"),
     ({"type": "number", "maximum": 0.30000000000000004}, "", "maximum"),
     ({"type": "number", "maximum": 1e13}, "", "maximum"),
     ({"type": "number", "multipleOf": 0.01}, "", "multipleOf"),
     ({"type": "integer", "multipleOf": 5}, "", "multipleOf"),
+    ({"type": "integer", "minimum": 1e300}, "", "minimum"),
+    ({"type": "integer", "minimum": 5, "maximum": 4}, "", "minimum"),
     ({"type": "array", "uniqueItems": True}, "", "uniqueItems"),
     ({"type": "array", "prefixItems": [{}]}, "", "prefixItems"),
     ({"type": "array", "items": [{}]}, "", "items"),
@@ -143,6 +151,7 @@ DEFAULTS = [
     ({"type": "number", "default": 0.1}, "defaults(0.1), number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM)"),
     ({"type": "number", "default": 10**20}, "defaults(100000000000000000000.0), number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM)"),
     ({"type": "number", "maximum": 1, "default": 2}, "optional, number(TCALL_NO_MINIMUM, 1)"),
+    ({"type": "number", "exclusiveMinimum": 0, "default": 0}, "optional, number_over(0, TCALL_NO_MAXIMUM)"),
     ({"type": "string", "default": "a\"b\\\n\x01??="}, r'defaults("a\"b\\\n\001?\?="), string(0, 64)'),
     ({"type": "string", "default": "x" * 70}, 'defaults("%s"), string(0, 70)' % ("x" * 70)),
     ({"type": "string", "maxLength": 2, "default": "abc"}, "optional, characters(0, 2)"),
@@ -301,6 +310,11 @@ def options():
     big = {"type": "object", "properties": {"l": {"type": "array", "maxItems": 2000, "items": {"type": "string"}}}}
     code, made, said = shapes(big, "--name", "big")
     check(code == 1 and "65,535" in said and not made.strip(), said)
+    big["properties"]["l"] = {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {"type": "array", "items": {
+        "type": "string"}}}}}
+    code, made, said = shapes(big, "--name", "big")
+    check(code == 0 and "big: size: 4 items" in said and "TCALL_OPEN_LIST(big_l, list(big_l_item), 0, 4)" in made, said + made)
+    compiles(made, "a list with less room")
     deep = {"type": "boolean"}
     for i in range(7):
         deep = {"type": "array", "items": deep}

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What the command line says. */
 static struct {
     const char *input, *output, *name, *table;
     long text, most, list, json, fixed;
@@ -110,6 +111,7 @@ typedef struct place {
 
 static const char *tool_name; /* that is made */
 static bool refused;          /* it cannot be made whole */
+static bool measuring;        /* it is only made to see how large it is */
 
 static void print_place(const place *at)
 {
@@ -126,6 +128,8 @@ static void print_place(const place *at)
 
 static void note(const place *at, const char *keyword, const char *reason)
 {
+    if (measuring)
+        return;
     fprintf(stderr, "%s: ", tool_name);
     print_place(at);
     fprintf(stderr, "%s%s: %s\n", at ? ": " : "", keyword, reason);
@@ -255,7 +259,7 @@ static char *upper(const char *name)
 
 /* Returns base, or base_2 and so on: the first for which no identifier is taken
  * that has it before one of these endings or, with '$' before the ending, its
- * capitals. From then on they are taken. */
+ * capitals. From then on they are taken, unless we only measure. */
 static char *claim(const char *base, const names *endings)
 {
     for (int number = 1;; number++) {
@@ -269,7 +273,7 @@ static char *claim(const char *base, const names *endings)
             if (contains(taken_like(made.at[i]), made.at[i]))
                 free_ones = false;
         }
-        for (size_t i = 0; free_ones && i < made.count; i++)
+        for (size_t i = 0; free_ones && !measuring && i < made.count; i++)
             append(taken_like(made.at[i]), made.at[i]);
         if (free_ones)
             return candidate;
@@ -297,6 +301,7 @@ typedef struct meaning {
     form form;
     int64_t low, high;      /* integer; INT64_MIN, INT64_MAX: none */
     tcall_json least, most; /* number; missing: none */
+    bool over, under;       /* least, most are excluded */
     int64_t min, max;       /* string, list; max -1: none */
     names words;            /* choice */
     struct meaning *item;   /* list */
@@ -517,35 +522,42 @@ static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
     return count;
 }
 
-/* Returns the integer bound that a keyword sets: its value rounded up
- * (direction 1) or down (-1), and one further where it is exclusive. */
-static int64_t integer_bound(tcall_json value, int direction, bool exclusive,
-                             int64_t none)
+/* Narrows the integers by the bound that a keyword sets: rounded up (direction
+ * 1) or down (-1), and one further where it is excluded. */
+static void narrow_integers(const place *at, meaning *made, tcall_json schema,
+                            const char *keyword, int direction)
 {
+    tcall_json value = tcall_json_get(schema, keyword);
     double number = tcall_json_double(value, 0);
     double whole = direction > 0 ? ceil(number) : floor(number);
-    int64_t bound = tcall_json_int64(value, none);
-    if (!value.tok || fabs(number) > 9.2e18)
-        return none;
+    bool excluded = *keyword == 'e' && !(number < whole) && !(number > whole);
+    int64_t bound = tcall_json_int64(value, (int64_t)0);
+    if (!value.tok)
+        return;
+    if (tcall_json_type(value) != TCALL_NUMBER || number * direction > 9.2e18) {
+        refuse(at, keyword, "is no number of 64 bits");
+        return;
+    }
+    if (number * direction < -9.2e18)
+        return; /* no integer of 64 bits is beyond it */
     if (number < whole || number > whole)
-        return (int64_t)whole;
-    return bound == none || !exclusive ? bound : bound + direction;
+        bound = (int64_t)whole;
+    bound += excluded ? direction : 0;
+    if (direction > 0 && bound > made->low)
+        made->low = bound;
+    else if (direction < 0 && bound < made->high)
+        made->high = bound;
+    made->form = INTEGER;
 }
 
-static void read_integer(meaning *made, tcall_json schema)
+static void read_integer(const place *at, meaning *made, tcall_json schema)
 {
-    int64_t over = integer_bound(tcall_json_get(schema, "exclusiveMinimum"), 1,
-                                 true, INT64_MIN);
-    int64_t under = integer_bound(tcall_json_get(schema, "exclusiveMaximum"),
-                                  -1, true, INT64_MAX);
-    made->low =
-        integer_bound(tcall_json_get(schema, "minimum"), 1, false, INT64_MIN);
-    made->high =
-        integer_bound(tcall_json_get(schema, "maximum"), -1, false, INT64_MAX);
-    made->low = over > made->low ? over : made->low;
-    made->high = under < made->high ? under : made->high;
-    if (made->low != INT64_MIN || made->high != INT64_MAX)
-        made->form = INTEGER;
+    narrow_integers(at, made, schema, "minimum", 1);
+    narrow_integers(at, made, schema, "maximum", -1);
+    narrow_integers(at, made, schema, "exclusiveMinimum", 1);
+    narrow_integers(at, made, schema, "exclusiveMaximum", -1);
+    if (made->low > made->high)
+        refuse(at, "minimum", "is over maximum");
 }
 
 /* Can toolcall.h hold this bound exactly, as millionths in an int64_t? The
@@ -564,19 +576,33 @@ static bool in_millionths(tcall_json bound)
            !(value > (double)units / 1000000.);
 }
 
+/* Reads one end of the bounds of a number: the narrower of two keywords. */
+static tcall_json number_bound(const place *at, tcall_json schema,
+                               const char *keyword, const char *excluding,
+                               bool *excluded)
+{
+    tcall_json bound = tcall_json_get(schema, keyword);
+    tcall_json other = tcall_json_get(schema, excluding);
+    double distance = tcall_json_double(other, 0) - tcall_json_double(bound, 0);
+    bool low = keyword[1] == 'i'; /* of minimum */
+    *excluded =
+        other.tok && (!bound.tok || (low ? distance >= 0 : distance <= 0));
+    if (*excluded)
+        bound = other;
+    if (bound.tok && tcall_json_type(bound) != TCALL_NUMBER)
+        refuse(at, *excluded ? excluding : keyword, "is no number");
+    else if (bound.tok && !in_millionths(bound))
+        refuse(at, *excluded ? excluding : keyword,
+               "has more than 6 decimals, or is too large");
+    return bound;
+}
+
 static void read_number(const place *at, meaning *made, tcall_json schema)
 {
-    static const char *const exclusive[] = {"exclusiveMinimum",
-                                            "exclusiveMaximum"};
-    made->least = tcall_json_get(schema, "minimum");
-    made->most = tcall_json_get(schema, "maximum");
-    for (int i = 0; i < 2; i++)
-        if (tcall_json_get(schema, exclusive[i]).tok)
-            refuse(at, exclusive[i], "of a number: a shape has nothing for it");
-    if (made->least.tok && !in_millionths(made->least))
-        refuse(at, "minimum", "has more than 6 decimals, or is too large");
-    if (made->most.tok && !in_millionths(made->most))
-        refuse(at, "maximum", "has more than 6 decimals, or is too large");
+    made->least =
+        number_bound(at, schema, "minimum", "exclusiveMinimum", &made->over);
+    made->most =
+        number_bound(at, schema, "maximum", "exclusiveMaximum", &made->under);
     if (made->least.tok || made->most.tok)
         made->form = NUMBER;
 }
@@ -696,7 +722,7 @@ static void read_limits(const place *at, meaning *made, tcall_json schema)
             read_number(at, &next, schema);
         else if (type & types && !(types & TCALL_SHAPE_NUMBER) &&
                  type == TCALL_SHAPE_INTEGER)
-            read_integer(&next, schema);
+            read_integer(at, &next, schema);
         else if (type & types & TCALL_SHAPE_STRING)
             read_string(at, &next, schema);
         else if (type & types & TCALL_SHAPE_ARRAY)
@@ -1074,9 +1100,9 @@ static bool is_fixed(const meaning *what)
     double scale = pow(10, (double)option.fixed);
     double least = tcall_json_double(what->least, -1e30) * scale;
     double most = tcall_json_double(what->most, 1e30) * scale;
-    return option.fixed > 0 && fabs(least) < 2147483647. &&
-           fabs(most) < 2147483647. && fabs(least - round(least)) < 1e-6 &&
-           fabs(most - round(most)) < 1e-6;
+    return option.fixed > 0 && !what->over && !what->under &&
+           fabs(least) < 2147483647. && fabs(most) < 2147483647. &&
+           fabs(least - round(least)) < 1e-6 && fabs(most - round(most)) < 1e-6;
 }
 
 static void number_kind(kind *made, const meaning *what)
@@ -1092,7 +1118,11 @@ static void number_kind(kind *made, const meaning *what)
         made->size = made->align = 4;
         say(&made->name, "fixed(%ld, ", option.fixed);
     } else {
-        say(&made->name, "number(");
+        say(&made->name, "number%s(",
+            what->over && what->under ? "_between"
+            : what->over              ? "_over"
+            : what->under             ? "_under"
+                                      : "");
     }
     say(&made->name, "%.*s, %.*s)", least_len, least, most_len, most);
 }
@@ -1236,8 +1266,10 @@ static bool say_integer_default(buffer *to, const meaning *what,
 static bool say_number_default(buffer *to, const meaning *what)
 {
     double number = tcall_json_double(what->initial, 1e300);
-    if (number < tcall_json_double(what->least, -1e29) ||
-        number > tcall_json_double(what->most, 1e29))
+    double least = tcall_json_double(what->least, -1e29);
+    double most = tcall_json_double(what->most, 1e29);
+    if (number < least || number > most || (what->over && number <= least) ||
+        (what->under && number >= most))
         return false;
     say_number(to, what->initial);
     return true;
@@ -1425,13 +1457,6 @@ static kind kind_of(output *to, const meaning *what, const char *base,
     } else {
         plain_kind(&made, what);
     }
-    if (made.size > 65535) {
-        char reason[128];
-        snprintf(reason, sizeof reason,
-                 "%ld bytes are more than 65,535: see --text, --list, --json",
-                 made.size);
-        refuse(NULL, base, reason);
-    }
     return made;
 }
 
@@ -1444,40 +1469,69 @@ static const char *const schema_names[] = {"parameters", "inputSchema",
 static buffer header, table; /* what all tools become */
 static int refused_tools, levels;
 
+/* Makes the lists without maxItems shorter until the struct is one that shapes
+ * can have. Refuses it where that does not help. */
+static void find_room(const meaning *what)
+{
+    long wanted = option.list;
+    output nowhere;
+    char reason[128];
+    memset(&nowhere, 0, sizeof nowhere);
+    measuring = true;
+    while (kind_of(&nowhere, what, "measured", 0).size > 65535)
+        if ((option.list /= 2) == 0)
+            break;
+    measuring = false;
+    if (option.list == 0)
+        refuse(NULL, "size", "more than 65,535 bytes: see --text and --json");
+    if (option.list == 0 || option.list == wanted)
+        return;
+    snprintf(reason, sizeof reason,
+             "%ld items of each list without maxItems, not %ld: else it has "
+             "more than 65,535 bytes",
+             option.list, wanted);
+    note(NULL, "size", reason);
+}
+
+/* Returns the name of a tool as one in C. */
+static char *base_name(const char *name)
+{
+    char *base = letters(tcall_str_of(name), "tool");
+    if (isdigit((unsigned char)*base))
+        return join("tool_", base);
+    return is_reserved(base) ? join(base, "_call") : base;
+}
+
 /* Makes one tool of its definition. */
 static void make_tool(const char *name, const char *description,
                       tcall_json schema)
 {
-    static const meaning nothing;
+    meaning what = plain(TCALL_SHAPE_OBJECT);
+    long room = option.list;
     output to;
-    meaning what = nothing;
-    char *base;
-    kind of;
+    kind made;
+    memset(&to, 0, sizeof to);
     tool_name = name;
     refused = false;
     root = schema;
-    memset(&to, 0, sizeof to);
-    what = tcall_json_count(schema) ? read_schema(NULL, schema)
-                                    : plain(TCALL_SHAPE_OBJECT);
-    if (!(what.types & TCALL_SHAPE_OBJECT) || what.types != TCALL_SHAPE_OBJECT)
+    if (tcall_json_count(schema))
+        what = read_schema(NULL, schema);
+    if (what.types != TCALL_SHAPE_OBJECT)
         refuse(NULL, "type", "arguments are an object");
-    what.types = TCALL_SHAPE_OBJECT;
     what.form = OBJECT;
-    base = letters(tcall_str_of(name), "tool");
-    if (isdigit((unsigned char)*base))
-        base = join("tool_", base);
-    if (is_reserved(base))
-        base = join(base, "_call");
     if (!refused)
-        of = kind_of(&to, &what, base, 0);
+        find_room(&what);
     if (refused) {
         refused_tools++;
+        option.list = room;
         return;
     }
+    made = kind_of(&to, &what, base_name(name), 0);
+    option.list = room;
     say(&header, "/* %s */\n", name);
     add(&header, to.out.at, to.out.len);
     levels = to.levels > levels ? to.levels : levels;
-    say(&table, " \\\n    TOOL(%s, ", of.of);
+    say(&table, " \\\n    TOOL(%s, ", made.of);
     say_literal(&table, name, "");
     say(&table, ", \\\n        ");
     say_literal(&table, description, " \\\n        ");
