@@ -419,23 +419,23 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int32_t value;
-    tcall_write_comma_(writer);
+    int64_t value = 0;
+    int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64) {
-        int64_t wide;
-        tcall_load_(&wide, at, sizeof wide, flash);
-        tcall_put_number_(writer, wide, 0);
-        return;
-    }
+    double number;
     if (node->kind == TCALL_KIND_NUMBER) {
-        double number;
         tcall_load_(&number, at, sizeof number, flash);
         tcall_write_double(writer, number);
         return;
     }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
 #endif
-    tcall_load_(&value, at, sizeof value, flash);
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
     tcall_put_number_(writer, value, node->digits);
 }
 
@@ -495,15 +495,21 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     TCALL_FETCH_(tcall_object, object, shape);
     const char *base = (const char *)args, *name = object->names;
     const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
     unsigned i;
     tcall_write_open(writer, '{');
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
-            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
         tcall_put_key_(writer, name);
-        tcall_put_value_(writer, node, base + node->offset, false);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
     }
     return tcall_write_close(writer, '}');
 }
