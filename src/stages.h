@@ -10,6 +10,8 @@
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* -- For authors of hooks -- */
 
 /* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
@@ -18,3 +20,5 @@
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
+
+#endif /* TOOLCALL_NO_HOOKS */
