@@ -1,7 +1,8 @@
 /* core: a registry of tools that have shapes, with permissions, approval and
- * results in sentences. A line relay {"channels":[1,2],"on":true} is a call; the
- * answer is a line, too. What moves something asks first: y allows it. */
+ * results in sentences. A line relay {"channels":[1,2],"on":true} is a call;
+ * the answer is a line, too. What moves something asks first: y allows it. */
 #define TOOLCALL_NO_SCHEMA
+#define TOOLCALL_NO_REPORT
 #define TOOLCALL_NO_HOOKS
 #define TOOLCALL_NO_BIND
 #define TOOLCALL_NO_INT64
@@ -30,7 +31,6 @@ static int run_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 }
 
 static const tcall_tool tools[] = {{.name = "relay",
-                                    .description = "Switches relays.",
                                     .shape = &relay_shape,
                                     .run = run_relay,
                                     .permissions = TCALL_ACTUATE,
@@ -47,21 +47,20 @@ static tcall_verdict approve(void *user, const tcall_call *call)
 
 int main(void)
 {
-    static uint64_t block[128];
-    static char name[12], line[256], answer[600];
+    static char block[1024], name[12], line[256], answer[600];
     static tcall tc;
-    const tcall_desc desc = {.block = block,
-                             .block_size = sizeof block,
-                             .tools = tools,
-                             .tool_count = TCALL_ARRAY_LEN(tools),
-                             .allow = TCALL_READ | TCALL_ACTUATE,
-                             .approve = approve};
-    board_begin();
-    for (int r = tcall_init(&tc, &desc); r == TCALL_OK && board_word(name, sizeof name);) {
-        tcall_writer out;
+    tcall_writer out;
+    tcall_desc desc = {.block = block, .tools = tools, .tool_count = 1};
+    desc.block_size = sizeof block;
+    desc.allow = TCALL_ACTUATE;
+    desc.approve = approve;
+    if (tcall_init(&tc, &desc) < 0)
+        return 1;
+    for (board_begin(); board_word(name, sizeof name);) {
         tcall_writer_init(&out, answer, sizeof answer);
         board_line(line, sizeof line);
         tcall_execute(&tc, tcall_str_of(name), tcall_str_of(line), &out);
         board_say(answer, out.fill);
     }
+    return 0;
 }
