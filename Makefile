@@ -5,7 +5,7 @@
 # make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
-# make firmware-test  the tests on emulated microcontrollers
+# make firmware-test  the tests on emulated microcontrollers, and the Uno's MCP
 # make firmware-run  an agent as firmware in QEMU, with the stand-in model
 # make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
@@ -13,6 +13,7 @@
 # make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
+# make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make install PREFIX=/usr/local: the header, and those of tools/
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
@@ -65,7 +66,7 @@ sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] exam
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
-main = $(programs) $(BUILD)/standin.crt
+main = $(programs) $(BUILD)/shapes $(BUILD)/standin.crt
 
 all: $(main) $(tests) $(BUILD)/probe
 
@@ -80,7 +81,8 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py
+	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py \
+	    tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
@@ -88,6 +90,7 @@ timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
 	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls36 \
+	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
@@ -105,6 +108,7 @@ size: $(BUILD)/deps
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
+	@tests/mcp_uno.py
 # Both build mbedTLS, which has to come as source: skipped where apt has none.
 SOURCE = tests/firmware/source
 firmware-run: $(main) $(BUILD)/mkcert
@@ -151,6 +155,10 @@ $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(BUILD)/shapes: tools/shapes.c
+	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
+%.h: %.json $(BUILD)/shapes
+	$(BUILD)/shapes $(SHAPES) -o $@ $< || { rm -f $@; exit 1; }
 $(BUILD)/%.o: %.c
 	$(HUSH) $(COMPILE) -c $< -o $@
 
@@ -160,7 +168,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(BUILD)/shapes $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@

@@ -51,6 +51,8 @@
  * needs what was left out is refused at the start, by name:
  *
  *     NO_SHAPES      shapes and their decoder
+ *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
+ *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
@@ -63,6 +65,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
@@ -70,6 +73,7 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_MCP         the server of the Model Context Protocol
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -123,11 +127,17 @@ extern "C" {
 #define TCALL_NOINLINE_
 #endif
 /* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
 #define TCALL_FETCH_(type, name, from) \
     type name##_copy_;                 \
     const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
@@ -136,6 +146,10 @@ extern "C" {
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
 #define TCALL_FLASH_TEXT_(text)        (text)
@@ -334,6 +348,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
  *     number(low, high)        double; low and high have at most 6 decimals
+ *     number_over(low, high)   the same, but more than low; number_under(low,
+ *                              high): less than high; number_between(low,
+ *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
  *     characters(min, max)     char[4 * max + 1]: min to max characters
  *     characters_in(min, max, room)
@@ -391,7 +408,9 @@ enum {
     TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
     TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
     TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16     /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64      /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -423,10 +442,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
-/* The bounds of a wide number, in units of its last digit. */
+/* The bounds of a wide number, in units of its last digit, and what stores it,
+ * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
 } tcall_range;
+
+#ifndef TOOLCALL_NO_INT64
+/* Stores digits * 10^exponent. Returns false where a double is too small. */
+TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
+                                   bool minus);
+#endif
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
@@ -595,22 +622,23 @@ typedef struct tcall_range {
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
     TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
-#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_MAKE_(name, has, low, high, store) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
     TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
-#define TCALL_BOUNDS_0(low, high)
-#define TCALL_BOUNDS_1(low, high)          , {low, high}
+#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
+    TCALL_BOUNDS_##has(low, high, store)
+#define TCALL_BOUNDS_0(low, high, store)
+#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
     TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
-#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
     {types, kind, digits, (flags) | (bits), size, at, low, high,              \
      TCALL_ROW_IF_##ranged(where, more)}
@@ -638,7 +666,10 @@ typedef struct tcall_range {
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high) ((value) >= (low) && (value) <= (high))
+#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
+#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
+#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
+#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_FITS_NEVER_(value, low, high)  0
@@ -660,28 +691,38 @@ typedef struct tcall_range {
 
 #define TCALL_UNKNOWN_                                                        \
     ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
-     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
-     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
     ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
     ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
-      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
-     (1, low, high), (0, 0))
+     (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                 \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
-     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+#define TCALL_K_number_over(low, high)                                        \
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+#define TCALL_K_number_under(low, high)                                       \
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+#define TCALL_K_number_between(low, high)                                     \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
+#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
+      tcall_store_double_), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
@@ -691,32 +732,32 @@ typedef struct tcall_range {
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0), (0, 0))
+      NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
      TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
-     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \
@@ -740,6 +781,8 @@ typedef struct tcall_range {
 
 /* clang-format on */
 
+#else
+typedef struct tcall_object tcall_object;
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
@@ -804,7 +847,7 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
@@ -819,15 +862,15 @@ typedef struct tcall_level_ {
 /* A string that is read. Of a name or word only so much is known: with which
  * one in flash it agrees so far. */
 typedef struct tcall_string_ {
-    const char *word;  /* that one, or NULL: none agrees */
-    char *to;          /* where a text is kept, or NULL */
-    uint32_t len;      /* bytes so far */
-    uint32_t followed; /* those that are not the first of their character */
-    uint16_t unit;     /* \u escape so far */
-    uint16_t high;     /* surrogate that waits for its low one */
-    uint8_t hex_left;  /* digits of the escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
     tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
 #ifdef TOOLCALL_NO_INT64
@@ -838,35 +881,26 @@ typedef uint64_t tcall_number_digits_;
 typedef int64_t tcall_whole_;
 #endif
 
-/* A number that is read: digits * 10^(tail - places + power). */
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
-    tcall_number_digits_
-        digits;        /* as many as there is room for, up to one not 0 */
-    int16_t tail;      /* digits after those */
-    int16_t zeros;     /* how many at the end are 0 */
-    int16_t places;    /* digits after the point */
-    int16_t power;     /* the exponent, without its sign */
-    uint8_t state;     /* in the grammar of numbers */
-    bool minus, small; /* sign of the number, of the exponent */
-    bool rest;         /* some of the tail are not 0, or were cut off */
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
 struct tcall_decoder {
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more */
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-
-    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
-     * their order, for whoever wants the text too. Returns TCALL_OK, or an
-     * error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
-     * far are the hole's own, to what is to be read there. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     uint8_t state, depth, levels;
@@ -874,14 +908,27 @@ struct tcall_decoder {
     bool object;   /* the innermost open container is one */
     bool keeping;  /* a value is kept as its text */
     uint16_t kept; /* bytes of that text so far */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
     union {
         tcall_string_ string;
         tcall_number_ number;
     } now;
-    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -1534,8 +1581,9 @@ TCALL_API int tcall_write_unquote(tcall_writer *writer);
  * tcall_write_... do. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that were given, and those
- * that have a default. */
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
@@ -1643,6 +1691,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  * A schema that was refused, or is zero, accepts nothing.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -1736,6 +1786,8 @@ TCALL_API int tcall_write_validation_errors(tcall_writer *w,
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -1919,10 +1971,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* Does the work. args have been checked against the schema. Writes the answer
- * for the model to out: text (tcall_write_text) or JSON; what does not fit is
- * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
- * words in out, or TCALL_E_AGAIN to be called again. */
+/* Does the work. args have been checked against the schema or shape. Writes the
+ * answer for the model to out: text (tcall_write_text) or JSON; what does not
+ * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
+ * reason in words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1937,14 +1989,17 @@ typedef struct tcall_tool {
     tcall_run run;
     const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    void *user;                /* for run: cx->user */
-    const tcall_hook *hooks;   /* of this tool only */
+    /* Says what the arguments are in place of parameters, fields and
+     * args_size: the schema is written from it, and cx->bound is its struct. */
+    const tcall_object *shape;
+    void *user;              /* for run: cx->user */
+    const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
@@ -1958,6 +2013,15 @@ typedef struct tcall_tool {
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
+
+/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
+ * such a row is only for a server without a registry: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
@@ -2067,7 +2131,9 @@ typedef struct tcall {
     /* private */
     bool ready;
     int error;             /* of tcall_init */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+#endif
     uint16_t *names;       /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2328,21 +2394,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -2393,8 +2459,13 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */
@@ -3294,13 +3365,141 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered; /* results of the batch that are in the chat */
-    int turn;      /* the call of the batch that goes on next */
-    int waiting;   /* calls in a row that wait for approval */
+    int delivered;    /* results of the batch that are in the chat */
+    int turn;         /* the call of the batch that goes on next */
+    int waiting;      /* calls in a row that wait for approval */
+    tcall_writer out; /* of the call whose turn it is */
     tcall_call call;
 };
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>mcp: a server of the Model Context Protocol on a line of bytes
+ *
+ * Whoever drives a UART, a USB port or stdio feeds what comes and gets what is
+ * to be sent: JSON-RPC 2.0, one message a line. Clients of both eras are
+ * answered, those that begin with initialize (2024-11-05 to 2025-11-25) and
+ * those that do not (2026-07-28).
+ *
+ *     #define BOARD(TOOL, me)                                             \
+ *         TOOL(me, led, TCALL_ACTUATE, false, "Switches the LED")         \
+ *         TOOL(me, relay, TCALL_ACTUATE, true, "Switches a relay")
+ *     TCALL_TOOLS(board, BOARD)
+ *
+ * makes the rows board_tools of tools with the shapes led_shape, relay_shape
+ * and the functions led_run, relay_run, and union board_room, which has room
+ * for the arguments of each. Columns: name, permissions, confirm, description.
+ * On an AVR rows have to be made so, for their texts are in flash; elsewhere
+ * any row with a shape will do.
+ *
+ * No message is held: arguments go into their struct as they come, and a tool
+ * runs when its line has ended and all of it was right. It runs once: nothing
+ * waits. What it writes is sent at once; after an error, what it wrote are the
+ * reasons. Of the context it sees bound, the struct, and user. A call of a tool
+ * whose permissions are not given, or that a person has to confirm where
+ * nobody can be asked, is answered by an error that says so.
+ */
+
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* The longest name of a tool; the longest id of a request, as JSON: one that is
+ * longer is answered with an error and null for its id; the longest text, as
+ * JSON without white space, of arguments that come before the name of their
+ * tool, as some clients write them: longer ones are refused. */
+#ifndef TOOLCALL_MCP_NAME
+#define TOOLCALL_MCP_NAME 64
+#endif
+#ifndef TOOLCALL_MCP_ID
+#define TOOLCALL_MCP_ID 40
+#endif
+#ifndef TOOLCALL_MCP_STASH
+#define TOOLCALL_MCP_STASH 96
+#endif
+
+typedef struct tcall_mcp_desc {
+    const char *name;    /* of the server; this and version are in flash */
+    const char *version; /* default: "1" */
+    const tcall_tool *tools;
+    uint16_t tool_count;
+    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
+    void *room;    /* for the struct of any tool: union board_room */
+    uint16_t room_size;
+    /* Asks a person whether the tool may run. NULL: nobody can be asked. */
+    bool (*approve)(void *user, const tcall_tool *tool, const void *args);
+    /* Makes calls from the text of their arguments in place of the library:
+     * with a registry, of tools without a shape. Approval is its matter then,
+     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
+     * and returns TCALL_OK or an error. */
+    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
+                tcall_writer *out);
+    tcall_sink sink; /* takes what is to be sent, all of it */
+    void *user;      /* for all of the above */
+} tcall_mcp_desc;
+
+/* Private: what is kept of a message. Each begins as the struct of a shape. */
+typedef struct tcall_mcp_meta_ {
+    uint8_t given_[1], came_[1];
+    char version[16];
+} tcall_mcp_meta_;
+
+typedef struct tcall_mcp_params_ {
+    uint8_t given_[1], came_[1];
+    uint8_t version; /* index, or 255 */
+    char name[TOOLCALL_MCP_NAME + 1];
+    tcall_mcp_meta_ meta;
+} tcall_mcp_params_;
+
+typedef struct tcall_mcp_message_ {
+    uint8_t given_[1], came_[1];
+    uint8_t jsonrpc, method; /* index, or 255 */
+    char id[TOOLCALL_MCP_ID + 1];
+    tcall_mcp_params_ params;
+} tcall_mcp_message_;
+
+typedef struct tcall_mcp {
+    tcall_mcp_desc desc;
+    /* private */
+    tcall_writer out;
+    char piece[32];
+    bool blank;    /* nothing but white space in this line so far */
+    uint16_t tool; /* index of the one that is called; tool_count: none */
+    tcall_mcp_message_ message;
+    char stash[TOOLCALL_MCP_STASH + 1];
+    union {
+        tcall_decoder decoder;
+        tcall_ctx cx; /* while a tool runs, when all is read */
+    } at_work;
+} tcall_mcp;
+
+/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+ * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
+ * is too small for the struct of one. */
+TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* Takes bytes of the line in any pieces, answers and runs tools. Returns
+ * TCALL_OK, or the error of the sink. */
+TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
+/* Refuses the message that is coming in, whatever else comes of it: the driver
+ * lost a byte, or got a wrong one. JSON cannot show that: 60 may become 6. */
+TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
+
+/* clang-format off */
+#define TCALL_TOOLS(me, TOOLS)                                                \
+    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
+        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
+    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+#define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
+                name##_run, permissions, confirm),
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+/* clang-format on */
+
+#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }
@@ -3882,6 +4081,14 @@ static const tcall_shape tcall_any_ TCALL_FLASH_ = {
 static const tcall_shape tcall_root_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->open_levels[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
 /* ---- what is wrong ---- */
 
 /* Ends the reading. Returns where. */
@@ -3907,7 +4114,7 @@ static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
         misfit->code = code;
         misfit->steps = levels;
         for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->level[i].index;
+            misfit->trail[i] = decoder->open_levels[i].index;
     }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
@@ -3928,23 +4135,39 @@ static bool tcall_read_shaped_(const tcall_decoder *decoder)
     return decoder->depth == decoder->levels;
 }
 
-static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
-{
-    return &decoder->level[decoder->levels - 1];
-}
-
 static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
 {
-    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+    return TCALL_FETCH_8_(&decoder->shape->kind);
 }
 
 /* Returns where the value that is read is kept, or NULL. */
 static char *tcall_read_place_(const tcall_decoder *decoder,
                                const tcall_shape *shape)
 {
-    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    if (!decoder->base || offset == TCALL_NOWHERE)
         return NULL;
-    return decoder->base + shape->offset;
+    return decoder->base + offset;
+}
+
+/* A value of these types begins. Returns its shape: after holes were filled,
+ * and when another type was expected, one that takes anything. */
+static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
+                                            unsigned types)
+{
+    if (!tcall_read_shaped_(decoder))
+        return &tcall_any_;
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+    return decoder->shape;
 }
 
 /* The value is complete. */
@@ -3960,20 +4183,22 @@ static void tcall_read_value_end_(tcall_decoder *decoder)
 static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
-    if (len < (size_t)(shape->size - decoder->kept)) {
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
         memcpy(to + decoder->kept, bytes, len);
         decoder->kept = (uint16_t)(decoder->kept + len);
     } else {
-        decoder->kept = shape->size;
+        decoder->kept = size;
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else
+    if (decoder->kept < size) {
         to[decoder->kept] = 0;
+        return;
+    }
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 
 /* ---- words ----
@@ -3982,6 +4207,12 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
  * agrees with all of it so far, so it is also what the next candidate has to
  * agree with. Names are tried in a circle from the expected one on.
  */
+
+static const char *tcall_read_names_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return TCALL_FETCH_POINTER_(const char *, &object->names);
+}
 
 /* Looks for another candidate, which goes on with this byte. */
 static void tcall_read_candidate_(tcall_decoder *decoder, char c)
@@ -3995,9 +4226,7 @@ static void tcall_read_candidate_(tcall_decoder *decoder, char c)
         }
         word = tcall_word_next_(word);
         if (++string->index == string->count) { /* names: choices end here */
-            TCALL_FETCH_(tcall_object, object,
-                         tcall_read_level_(decoder)->what);
-            word = object->names;
+            word = tcall_read_names_(decoder->level);
             string->index = 0;
         }
     } while (!tcall_word_agrees_(word, string->word, string->len) ||
@@ -4025,39 +4254,43 @@ static bool tcall_read_word_known_(tcall_decoder *decoder)
     return decoder->now.string.word != NULL;
 }
 
-static void tcall_read_bit_set_(char *bits, uint16_t index)
+/* Members that came are a set of bits after those that were given. */
+static char *tcall_read_came_(const tcall_level_ *level)
 {
-    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+    const tcall_object *object = (const tcall_object *)level->what;
+    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* A name that is known: its value is expected, and then the next name. */
-static void tcall_read_member_(tcall_decoder *decoder,
-                               const tcall_object *object)
+static void tcall_read_member_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    uint8_t index = decoder->now.string.index;
-    char *given = level->base, *came = given + (object->count + 7) / 8;
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
+    char *given = level->base + index / 8;
+    char *came = tcall_read_came_(level) + index / 8;
     level->index = index;
     level->next = decoder->now.string.word + decoder->now.string.len;
-    if (TCALL_BIT_OF_(came, index)) {
+    if (*came & bit) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return;
     }
-    tcall_read_bit_set_(came, index);
-    tcall_read_bit_set_(given, index);
-    decoder->shape = object->members + index;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
     decoder->base = level->base;
 }
 
 static void tcall_read_name_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
     uint16_t before = level->index;
-    TCALL_FETCH_(tcall_object, object, level->what);
     decoder->shape = &tcall_any_;
     if (tcall_read_word_known_(decoder)) {
-        tcall_read_member_(decoder, object);
-    } else if (!object->open) {
+        tcall_read_member_(decoder);
+    } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
         tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
@@ -4073,35 +4306,39 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     decoder->state = TCALL_READ_STRING_;
 }
 
-/* Those after the last name come before the first one. */
+/* After the last name the first one comes. */
 static void tcall_read_name_begin_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
+    const tcall_level_ *level = decoder->level;
+    uint8_t count;
     tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
-    if (tcall_read_shaped_(decoder)) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        uint16_t index = (uint16_t)(level->index + 1);
-        TCALL_FETCH_(tcall_object, object, level->what);
-        if (object->count == 0)
-            return;
-        string->count = string->left = object->count;
-        string->word = index < object->count ? level->next : object->names;
-        string->index = index < object->count ? (uint8_t)index : 0;
+    if (!tcall_read_shaped_(decoder))
+        return;
+    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
+    string->count = string->left = count;
+    string->index = (uint8_t)(level->index + 1);
+    string->word = count ? level->next : NULL;
+    if (string->index == count) {
+        string->index = 0;
+        string->word = tcall_read_names_(level);
     }
 }
 
-static void tcall_read_text_begin_(tcall_decoder *decoder,
-                                   const tcall_shape *shape)
+static void tcall_read_text_begin_(tcall_decoder *decoder)
 {
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
     tcall_string_ *string = &decoder->now.string;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
-    if (shape->kind == TCALL_KIND_TEXT) {
+    if (kind == TCALL_KIND_TEXT) {
         decoder->use = TCALL_INTO_TEXT_;
         string->to = tcall_read_place_(decoder, shape);
-    } else if (shape->kind == TCALL_KIND_CHOICE) {
+    } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
-        string->word = (const char *)shape->more;
-        string->count = string->left = (uint8_t)(shape->high + 1);
+        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        string->left = string->count;
     }
 }
 
@@ -4111,12 +4348,11 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 {
     tcall_string_ *string = &decoder->now.string;
     if (string->to) {
-        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-        if (len < shape->size && string->len < shape->size - len)
+        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+        if (len < size && string->len < size - len)
             memcpy(string->to + string->len, bytes, len);
     }
-    string->len =
-        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
 }
 
 /* Decoded bytes of a string. */
@@ -4132,31 +4368,31 @@ static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_text_end_(tcall_decoder *decoder)
 {
     const tcall_string_ *string = &decoder->now.string;
-    uint32_t count = string->len;
-    uint8_t code = TCALL_FITS;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+    const tcall_shape *shape = decoder->shape;
+    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
+    size_t count = string->len;
+    if (flags & TCALL_MEMBER_CHARACTERS)
         count -= string->followed;
-    if ((int32_t)count < shape->low)
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
-    if (string->to && string->len >= shape->size)
-        code = TCALL_MISFIT_ROOM;
-    else if (string->to)
-        string->to[string->len] = 0;
-    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+             !(flags & TCALL_MEMBER_UNSAID))
         code = TCALL_MISFIT_MAX_LENGTH;
+    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
+        code = TCALL_MISFIT_ROOM;
     if (code)
         tcall_read_misfit_(decoder, code);
+    else if (string->to)
+        string->to[string->len] = 0;
 }
 
 static void tcall_read_choice_end_(tcall_decoder *decoder)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
+    char *to = tcall_read_place_(decoder, decoder->shape);
     uint8_t index = 255;
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
-    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
@@ -4234,7 +4470,7 @@ static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
     decoder->state = TCALL_READ_STRING_;
     if (code == 0)
         tcall_read_nul_(decoder);
-    decoder->now.string.followed += (uint32_t)(len - 1);
+    decoder->now.string.followed += len - 1;
     tcall_read_bytes_(decoder, bytes, len);
 }
 
@@ -4257,20 +4493,18 @@ static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
 static bool tcall_read_unit_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
-    uint32_t code = string->unit;
-    bool low = code >> 10 == 0xDC00 >> 10;
-    if (low != (string->high != 0))
+    uint16_t unit = string->unit, high = string->high;
+    bool low = (unit & 0xFC00) == 0xDC00;
+    uint32_t code = unit;
+    if (low != (high != 0))
         return false;
-    if (code >> 10 == 0xD800 >> 10) {
-        string->high = string->unit;
-        decoder->state = TCALL_READ_STRING_;
-        return true;
-    }
+    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
     if (low)
-        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
-               (code - 0xDC00);
-    string->high = 0;
-    tcall_read_escaped_(decoder, code);
+        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
+    if (string->high)
+        decoder->state = TCALL_READ_STRING_;
+    else
+        tcall_read_escaped_(decoder, code);
     return true;
 }
 
@@ -4300,197 +4534,215 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
 #define TCALL_WHOLE_MIN_  INT64_MIN
 #endif
 
+/* Returns false when there is no room for one digit more. */
+static bool tcall_number_times_ten_(tcall_number_ *number)
+{
+    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
+        return false;
+    number->digits *= 10;
+    return true;
+}
+
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
-    if (number->tail < TCALL_NUMBER_DIGITS_) {
-        number->tail++;
-        number->zeros++;
-    }
+    number->zeros++;
     if (c == '0')
         return;
+    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+        number->zeros--;
+    number->lost = (int16_t)(number->lost + number->zeros);
     number->zeros = 0;
-    while (number->tail && !number->rest) {
-        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
-            number->rest = true;
-        } else {
-            number->digits *= 10;
-            number->tail--;
-        }
-    }
-    if (!number->rest)
+    if (!number->lost)
         number->digits += (tcall_number_digits_)(c - '0');
 }
 
-/* Takes the byte that led to the state. */
-static void tcall_number_take_(tcall_number_ *number, char c)
+/* Takes a byte. Returns false when it is none of the number. */
+static bool tcall_number_take_(tcall_number_ *number, char c)
 {
-    switch (number->state) {
-    case TCALL_N_MINUS_: number->minus = true; break;
-    case TCALL_N_FRACTION_:
-        if (number->places < TCALL_NUMBER_DIGITS_)
-            number->places++; /* fall through */
-    case TCALL_N_ZERO_:
-    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
-    case TCALL_N_SIGN_: number->small = c == '-'; break;
-    case TCALL_N_EXPONENT_:
+    uint8_t state = tcall_number_next_(number->state, c);
+    if (!state)
+        return false;
+    number->state = state;
+    if (state == TCALL_N_MINUS_) {
+        number->minus = true;
+    } else if (state == TCALL_N_SIGN_) {
+        number->small = c == '-';
+    } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-        break;
-    default: break;
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+        number->length++;
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        tcall_number_digit_(number, c);
     }
+    return true;
 }
 
 #ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns the rest. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+/* Divides by ten. Returns whether there is a rest. */
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    unsigned rest = (unsigned)(*digits % 10);
-    *digits /= 10;
+    bool rest = number->digits % 10 != 0;
+    number->digits /= 10;
     return rest;
 }
 #else
 /* The same in parts of 16 bits: a division of 64 bits is a large function on
  * small machines. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    tcall_number_digits_ tenth = 0;
+    uint64_t tenth = 0;
     uint32_t rest = 0;
     int shift;
     for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
         tenth = tenth << 16 | rest / 10;
         rest %= 10;
     }
-    *digits = tenth;
-    return (unsigned)rest;
+    number->digits = tenth;
+    return rest != 0;
 }
 #endif
 
 /* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as the rest. */
+ * the ends of the range, is marked as lost. */
 static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
-    for (; exponent > 0 && digits && digits <= max; exponent--)
-        digits = digits > max / 10 ? max + 2 : digits * 10;
-    for (; exponent < 0 && digits; exponent++)
-        number->rest = tcall_number_tenth_(&digits) || number->rest;
-    if (digits > max + number->minus) {
-        number->rest = true;
-        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    const tcall_number_digits_ most =
+        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
+    for (; exponent < 0 && number->digits; exponent++)
+        if (tcall_number_tenth_(number))
+            number->lost = 1;
+    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
+        exponent--;
+    if (number->digits > most || (exponent > 0 && number->digits)) {
+        number->digits = most;
+        number->lost = 1;
     }
-    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+    return number->minus ? (tcall_whole_)(0 - number->digits)
+                         : (tcall_whole_)number->digits;
 }
 
-/* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it. */
+/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
+ * it. */
+static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
+                               tcall_whole_ bound)
+{
+    if (value != bound)
+        return value < bound ? -1 : 1;
+    return !number->lost ? 0 : number->minus ? -1 : 1;
+}
+
+/* Notes a number that is out of bounds. Flags exclude a bound. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high)
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
-    bool cut = number->rest, minus = number->minus;
-    bool below = value < low || (value == low && cut && minus);
-    bool above = value > high || (value == high && cut && !minus);
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
     tcall_misfit *misfit = NULL;
-    if (below || above)
-        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
-                                                   : TCALL_MISFIT_MAXIMUM);
+    if (tcall_number_order_(number, value, low) < over)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
+    else if (tcall_number_order_(number, value, high) > -under)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
     if (misfit) {
         misfit->got = value < INT32_MIN   ? INT32_MIN
                       : value > INT32_MAX ? INT32_MAX
                                           : (int32_t)value;
-        misfit->exact = !cut && misfit->got == value;
+        misfit->exact = !number->lost && misfit->got == value;
     }
 }
 
 #ifndef TOOLCALL_NO_INT64
-static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
-                                  const tcall_shape *shape, char *to)
+bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
 {
-    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    tcall_read_bounds_(decoder, value, range->low, range->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
+    double value = tcall_decimal_(digits, exponent);
+    if (minus)
+        value = -value;
+    memcpy(to, &value, sizeof value);
+    return value >= -DBL_MAX && value <= DBL_MAX;
 }
 
-/* A number beyond the range is out of bounds only where there is a bound. */
-static void tcall_read_double_(tcall_decoder *decoder, int exponent,
-                               const tcall_shape *shape, char *to)
+/* Stores an int64_t or a double. A double that has no bound on that side may
+ * be beyond what millionths can say. */
+static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
+                             uint64_t digits, int exponent)
 {
-    tcall_number_ *number = &decoder->now.number;
-    double value = tcall_decimal_(number->digits, exponent);
-    int64_t millionths = tcall_number_whole_(number, exponent + 6);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    if (millionths != INT64_MIN
-            ? millionths != INT64_MAX || range->high != INT64_MAX
-            : range->low != INT64_MIN)
-        tcall_read_bounds_(decoder, millionths, range->low, range->high);
-    if (value > DBL_MAX)
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    bool minus = decoder->now.number.minus;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
+        value != (minus ? range->low : range->high))
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
+    if (!to)
+        return;
+    if (!range->store)
+        memcpy(to, &value, sizeof value);
+    else if (!range->store(to, digits, exponent, minus))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    value = number->minus ? -value : value;
-    if (to)
-        memcpy(to, &value, sizeof value);
 }
 #endif
 
-static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
-                                const tcall_shape *shape, char *to)
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
-    tcall_whole_ whole =
-        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
-    int32_t value = (int32_t)whole;
-    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
-}
-
-/* Stores a number that is complete. */
-static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
-                                     const tcall_shape *shape)
-{
+    const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
-    if (shape->kind == TCALL_KIND_INTEGER)
-        tcall_read_integer_(decoder, exponent, shape, to);
+    tcall_number_ *number = &decoder->now.number;
 #ifndef TOOLCALL_NO_INT64
-    else if (shape->kind == TCALL_KIND_INTEGER64)
-        tcall_read_integer64_(decoder, exponent, shape, to);
-    else if (shape->kind == TCALL_KIND_NUMBER)
-        tcall_read_double_(decoder, exponent, shape, to);
+    uint64_t digits = number->digits;
 #endif
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
+    int32_t value = (int32_t)whole;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
+        tcall_read_wide_(decoder, whole, digits, exponent);
+        return;
+    }
+#endif
+    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
+                       TCALL_FETCH_32_(&shape->high), 0);
+    if (to)
+        memcpy(to, &value, sizeof value);
 }
 
+/* Only what has bounds, or must be whole, is looked at. */
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
-    if (any && shape->kind - TCALL_KIND_INTEGER >
-                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+    if (any && !stored)
         return;
-    if (number->tail == TCALL_NUMBER_DIGITS_ ||
-        number->places == TCALL_NUMBER_DIGITS_)
+    power += number->zeros - number->places; /* that of the last digit not 0 */
+    if (number->length == TCALL_NUMBER_DIGITS_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits &&
-             number->zeros - number->places + power < 0)
+    else if (!any && number->digits && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else
-        tcall_read_number_store_(decoder, number->tail - number->places + power,
-                                 shape);
+    else if (stored)
+        tcall_read_number_store_(decoder, number->lost + power);
+}
+
+static void tcall_read_number_begin_(tcall_decoder *decoder)
+{
+    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
 }
 
 static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
                                       const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
-    for (; at < end; at++) {
-        uint8_t next = tcall_number_next_(number->state, *at);
-        if (!next)
-            break;
-        number->state = next;
-        tcall_number_take_(number, *at);
-    }
+    while (at < end && tcall_number_take_(number, *at))
+        at++;
     if (at == end)
         return at;
     if (!tcall_number_ends_(number->state))
@@ -4515,72 +4767,83 @@ static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
     return at;
 }
 
-/* A member that is null is not given, unless null is what it keeps. */
-static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
 {
-    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
-        decoder->object) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        char *bits = level->base + level->index / 8;
-        *bits = (char)(*bits & ~(1 << level->index % 8));
-    }
-}
-
-static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
-                                      const tcall_shape *shape)
-{
-    char *to = tcall_read_place_(decoder, shape);
-    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
     decoder->state = TCALL_READ_LITERAL_;
     decoder->now.string.word = tcall_literal_(c);
-    if (c == 'n')
-        tcall_read_null_(decoder, shape);
-    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
+    const tcall_level_ *level = decoder->level;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    tcall_read_literal_begin_(decoder, 'n');
+}
+
+static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
+    char *to = tcall_read_place_(decoder, shape);
+    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
         *to = c == 't';
+    tcall_read_literal_begin_(decoder, c);
 }
 
 /* ---- objects and arrays ---- */
 
-/* An object or list with a shape: a level of its own. */
+/* The root's object is in its level already. */
+static void tcall_read_object_begin_(tcall_level_ *level,
+                                     const tcall_shape *shape)
+{
+    const tcall_object *object =
+        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    if (object)
+        level->what = object;
+    object = (const tcall_object *)level->what;
+    level->next = tcall_read_names_(level);
+    TCALL_COPY_(level->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* An object or list with a shape is a level of its own. */
 static void tcall_read_level_open_(tcall_decoder *decoder,
                                    const tcall_shape *shape)
 {
-    tcall_level_ *level = &decoder->level[decoder->levels];
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
         return;
     }
     decoder->levels++;
+    decoder->level = level;
     level->base = tcall_read_place_(decoder, shape);
-    level->index = 0;
-    if (shape->kind == TCALL_KIND_LIST) {
-        level->what = decoder->shape;
-        return;
-    }
-    if (shape->more)
-        level->what = shape->more;
     level->index = 0xFFFF; /* the first one comes next */
-    {
-        TCALL_FETCH_(tcall_object, object, level->what);
-        level->next = object->names;
-        TCALL_COPY_(level->base, object->initial, object->size);
-    }
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        tcall_read_object_begin_(level, shape);
+    else
+        level->what = shape;
 }
 
-static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
-                                    const tcall_shape *shape)
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
 {
+    bool object = *at == '{';
+    const tcall_shape *shape = tcall_read_admit_(
+        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    uint8_t *open = &decoder->open[depth / 8];
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     if (depth == TOOLCALL_MAX_DEPTH)
         return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
-    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
         tcall_read_level_open_(decoder, shape);
-    decoder->object = *at == '{';
-    decoder->state =
-        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
-    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
-    if (decoder->object)
-        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->object = object;
+    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
     decoder->depth++;
     return at + 1;
 }
@@ -4588,48 +4851,59 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
 /* Notes each required member that did not come. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_object, object, level->what);
-    const char *came = level->base + (object->count + 7) / 8;
-    uint8_t i;
-    for (i = 0; i < object->count; i++) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    const char *came = tcall_read_came_(level);
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++, member++) {
+        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+            !TCALL_BIT_OF_(came, i)) {
             level->index = i;
             tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
         }
     }
 }
 
-static void tcall_read_list_end_(tcall_decoder *decoder)
+/* Notes a misfit of the list itself. */
+static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
-    if (level->index < list->low)
-        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    if (level->base)
-        memcpy(level->base, &level->index, sizeof level->index);
+    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
 }
 
-/* The next item of a list is expected. */
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    uint16_t count = (uint16_t)(level->index + 1);
+    if (count < TCALL_FETCH_32_(&list->low))
+        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
+    if (level->base)
+        memcpy(level->base, &count, sizeof count);
+}
+
+/* An item of a list begins. The first one too many is noted. */
 static void tcall_read_item_(tcall_decoder *decoder)
 {
-    const tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
+    tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    int32_t left;
+    if (level->index != 0xFFFE) /* and then all are one */
+        level->index++;
+    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
-    if (level->index < list->high) {
-        decoder->shape = (const tcall_shape *)list->more;
-        decoder->base = level->base ? level->base + list->digits +
-                                          (size_t)level->index * list->size
-                                    : NULL;
-    } else if (level->index == list->high) {
-        tcall_read_note_(decoder,
-                         list->flags & TCALL_MEMBER_UNSAID
-                             ? TCALL_MISFIT_ROOM
-                             : TCALL_MISFIT_MAX_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    }
+    decoder->base = level->base;
+    if (left > 0)
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    if (left > 0 && level->base)
+        decoder->base += TCALL_FETCH_8_(&list->digits) +
+                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
+    if (left == 0)
+        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
+                                                 TCALL_MEMBER_UNSAID
+                                             ? TCALL_MISFIT_ROOM
+                                             : TCALL_MISFIT_MAX_ITEMS);
 }
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
@@ -4641,7 +4915,8 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
             tcall_read_object_end_(decoder);
         else
             tcall_read_list_end_(decoder);
-        decoder->levels--;
+        if (--decoder->levels)
+            decoder->level--;
     }
     decoder->depth--;
     decoder->object =
@@ -4650,91 +4925,35 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* ---- values ---- */
-
-/* Returns the types of the value that begins with c, or 0. */
-static unsigned tcall_read_types_(char c)
-{
-    switch (c) {
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case '"': return TCALL_SHAPE_STRING;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    case 'n': return TCALL_SHAPE_NULL;
-    default:
-        return tcall_is_digit_(c) || c == '-'
-                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
-                   : 0;
-    }
-}
-
-/* Has holes filled. A value of another type is only recognised. */
-static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
-{
-    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-        decoder->shape = &tcall_any_;
-    }
-    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
-        decoder->kept = 0;
-    }
-}
-
-/* Numbers and literals are eaten from their first byte on. */
 static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 {
-    unsigned types = tcall_read_types_(*at);
-    const tcall_shape *expected = &tcall_any_;
-    if (!types)
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder)) {
-        tcall_read_admit_(decoder, types);
-        expected = decoder->shape;
+    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    switch (*at) {
+    case '{':
+    case '[': return tcall_read_open_(decoder, at);
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
+    case 'n': tcall_read_null_begin_(decoder); break;
+    case 't':
+    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
+    default:
+        if (!tcall_is_digit_(*at) && *at != '-')
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+        tcall_read_number_begin_(decoder);
     }
-    {
-        TCALL_FETCH_(tcall_shape, shape, expected);
-        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-            return tcall_read_open_(decoder, at, shape);
-        if (types & TCALL_SHAPE_STRING) {
-            tcall_read_text_begin_(decoder, shape);
-            return at + 1;
-        }
-        if (!(types & TCALL_SHAPE_NUMBER)) {
-            tcall_read_literal_begin_(decoder, *at, shape);
-            return at;
-        }
-    }
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
-    decoder->state = TCALL_READ_NUMBER_;
-    return at;
+    return at; /* these are eaten from their first byte on */
 }
 
 /* ---- between tokens ---- */
 
-static void tcall_read_item_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = tcall_read_level_(decoder);
-    if (level->index < 0xFFFE)
-        level->index++;
-}
-
 /* After a value: a comma or a closing bracket. */
 static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
 {
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_end_(decoder);
     if (*at == '}' || *at == ']')
         return tcall_read_close_(decoder, at);
     if (*at != ',')
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_(decoder);
     return at + 1;
 }
 
@@ -4743,9 +4962,7 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
-            return tcall_read_close_(decoder, at);
-        if (tcall_read_shaped_(decoder))
-            tcall_read_item_(decoder); /* fall through */
+            return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
     case TCALL_READ_FIRST_NAME_:
         if (*at == '}')
@@ -4823,7 +5040,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     decoder->shape = &tcall_root_;
     decoder->base = (char *)out;
-    decoder->level[0].what = shape;
+    decoder->open_levels[0].what = shape;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -7784,6 +8001,24 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
  * there by instructions of their own.
  */
 
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
+
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- texts in flash ---- */
@@ -7806,22 +8041,6 @@ static void tcall_put_content_(tcall_writer *writer, const char *text)
 #else
     tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-/* Returns the next text of a list in flash. */
-static const char *tcall_list_next_(const char *list)
-{
-    while (TCALL_BYTE_(list))
-        list++;
-    return list + 1;
-}
-
-/* Returns a text of a list in flash by its index. */
-static const char *tcall_list_at_(const char *list, unsigned index)
-{
-    while (index--)
-        list = tcall_list_next_(list);
-    return list;
 }
 
 /* Writes a JSON string. */
@@ -7913,29 +8132,28 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
 static const char tcall_type_list_[] TCALL_FLASH_ =
     "null\0boolean\0integer\0number\0string\0array\0object\0";
 
 /* ---- JSON Schema ---- */
 
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    bool brief;  /* without bounds and defaults */
-    bool closed; /* every object is */
-    bool all;    /* every member is required; an optional one may be null */
-    bool vague;  /* result: some value has no type */
-    uint16_t optional, unions; /* result: so many there are */
-} tcall_shape_view_;
-
 static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null);
 
-static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
 }
 
 /* Writes the types of a set: several as anyOf, since not everyone accepts a
@@ -7944,7 +8162,7 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     bool several = (types & (types - 1)) != 0;
-    unsigned index;
+    int index;
     view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
     if ((types & all) == all)
         return;
@@ -7966,29 +8184,34 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
         tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 {
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
     tcall_write_open(view->out, '[');
-    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
-        tcall_put_string_(view->out, words);
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
     tcall_write_close(view->out, ']');
 }
 
 static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->brief)
+    if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -8011,16 +8234,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
         tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
         return;
     }
-    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
-                                      : types & TCALL_SHAPE_INTEGER ? 2
-                                      : types & TCALL_SHAPE_NUMBER  ? 3
-                                      : types & TCALL_SHAPE_STRING  ? 4
-                                      : types & TCALL_SHAPE_ARRAY   ? 5
-                                                                    : 6));
+    tcall_view_type_(view, tcall_lowest_type_(types));
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, (const char *)node->more);
+        tcall_view_words_(view, node);
     else if (node->kind == TCALL_KIND_LIST)
         tcall_view_items_(view, node->more);
     else if (node->kind == TCALL_KIND_OBJECT)
@@ -8031,8 +8249,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null)
 {
+    if (++view->level > view->levels)
+        view->levels = view->level;
     if (!null || !tcall_kind_is_one_type_(node)) {
         tcall_view_plain_(view, node, null);
+        view->level--;
         return;
     }
     view->unions++;
@@ -8045,6 +8266,7 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
+    view->level--;
 }
 
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
@@ -8059,12 +8281,12 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_write_open(view->out, '{');
     tcall_view_value_(view, node,
                       (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->all && optional));
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
         tcall_put_value_(view->out, node, initial + node->offset, true);
     }
@@ -8077,9 +8299,10 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     const char *name = object->names;
     bool first = true;
     unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -8105,12 +8328,13 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
         tcall_put_key_(view->out, name);
         tcall_view_member_(view, node, description,
                            (const char *)object->initial);
-        name = tcall_list_next_(name);
-        description = tcall_list_next_(description);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
     }
     tcall_write_close(view->out, '}');
     tcall_view_required_(view, object);
-    if (object->open && !view->closed)
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
     TCALL_SAY(view->out, "false");
@@ -8135,6 +8359,40 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
+}
+
 /* ---- a struct as JSON ---- */
 
 /* Loads a value of a struct, which lies in flash where it is a default. */
@@ -8150,23 +8408,23 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int32_t value;
-    tcall_write_comma_(writer);
+    int64_t value = 0;
+    int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64) {
-        int64_t wide;
-        tcall_load_(&wide, at, sizeof wide, flash);
-        tcall_put_number_(writer, wide, 0);
-        return;
-    }
+    double number;
     if (node->kind == TCALL_KIND_NUMBER) {
-        double number;
         tcall_load_(&number, at, sizeof number, flash);
         tcall_write_double(writer, number);
         return;
     }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
 #endif
-    tcall_load_(&value, at, sizeof value, flash);
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
     tcall_put_number_(writer, value, node->digits);
 }
 
@@ -8207,7 +8465,7 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_CHOICE:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_list_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, byte));
         return;
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
@@ -8226,15 +8484,21 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     TCALL_FETCH_(tcall_object, object, shape);
     const char *base = (const char *)args, *name = object->names;
     const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
     unsigned i;
     tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
-            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
         tcall_put_key_(writer, name);
-        tcall_put_value_(writer, node, base + node->offset, false);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
     }
     return tcall_write_close(writer, '}');
 }
@@ -8248,7 +8512,7 @@ TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 #define TCALL_X_(NAME, keyword) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    return tcall_list_at_(keywords, misfit->code - 1u);
+    return tcall_word_at_(keywords, misfit->code - 1);
 }
 
 /* Where a misfit is: the value, and the object or list around it. */
@@ -8272,7 +8536,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
     const void *below = place->node.more;
     bool object = place->node.kind == TCALL_KIND_OBJECT;
@@ -8280,7 +8544,7 @@ static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
         if (step >= place->object.count)
             return false;
         below = place->object.members + step;
-        place->name = tcall_list_at_(place->object.names, step);
+        place->name = tcall_word_at_(place->object.names, step);
     } else if (place->node.kind == TCALL_KIND_LIST) {
         place->name = NULL;
     } else {
@@ -8345,11 +8609,11 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                               int64_t count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
-                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                            : 0;
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -8365,11 +8629,41 @@ static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
         tcall_tell_count_(writer, node, bound);
 }
 
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
 /* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
 static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
     if (said.has_low && said.has_high && said.low != said.high) {
         tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
                                          : TCALL_FLASH_TEXT_(" from "));
@@ -8386,19 +8680,17 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     }
 }
 
-/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *list)
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
 {
-    while (TCALL_BYTE_(list)) {
-        const char *next = tcall_list_next_(list);
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
         tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, list);
+        tcall_write_flash(writer, word);
         tcall_write_char_(writer, '"');
-        if (TCALL_BYTE_(next))
-            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-        list = next;
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -8408,11 +8700,11 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0an integer\0a number\0a string\0an array\0"
         "an object\0";
-    unsigned index = 7;
-    while (index--) {
+    int index = 7;
+    while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
         if (types)
             tcall_write_flash(writer, types & (types - 1)
@@ -8428,7 +8720,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     bool one = tcall_kind_is_one_type_(node);
     TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more);
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
     else
         tcall_tell_types_(writer,
                           one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
@@ -8449,6 +8741,19 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
         TCALL_SAY(writer, "this number");
 }
 
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
 /* Writes that a bound was passed, and which. */
 static void tcall_tell_passed_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
@@ -8465,8 +8770,7 @@ static void tcall_tell_passed_(tcall_writer *writer,
                                       ? TCALL_FLASH_TEXT_("the array")
                                       : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
-                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      tcall_tell_passing_(&place->node, over),
                       over ? said.high : said.low);
     tcall_tell_wanted_(writer, &place->node);
 }
@@ -8506,7 +8810,7 @@ static void tcall_tell_unknown_(tcall_writer *writer,
     TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
         TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names);
+        tcall_tell_list_(writer, place->object.names, place->object.count);
         TCALL_SAY(writer, " or ");
     }
     TCALL_SAY(writer, "leave it out");
@@ -8545,6 +8849,15 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
         tcall_tell_wanted_(writer, &place->node);
 }
 
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
 #endif /* TOOLCALL_NO_SENTENCES */
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -8556,12 +8869,33 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
-#ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
-#else
     tcall_tell_misfit_(writer, &place);
-#endif
     return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -9188,6 +9522,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
  * how many nodes are within, so that stepping over it is one addition. Names,
  * bounds and enums are compared where they stand, in the text.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* What a keyword applies its schemas to. */
 enum {
@@ -10150,6 +10486,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_sc_compile_(out, mem, size, draft);
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_check: values against a schema
  *
@@ -10159,6 +10497,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * is for, which may push a frame; what that says is counted or is an error.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
@@ -10605,36 +10945,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -11060,12 +11408,16 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     return e.error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
  * A sentence is a row of a table, a text in which %v and the like stand for
  * what differs from one error to the next.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* -- Pieces of sentences -------------------------------------------------- */
 
@@ -11653,6 +12005,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>chat
  *
@@ -11748,8 +12102,11 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
  * JSON object. This is looked at once, when a call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
+    size_t at = 0;
+    while (at < text.len && tcall_is_space_(text.ptr[at]))
+        at++;
+    return at < text.len && text.ptr[at] == '{' &&
+           tcall_scan_whole_(text) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -12073,6 +12430,12 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters || tool->shape;
+}
+
 /* Everything that is wrong with a row but for its schemas and hooks. */
 static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
@@ -12083,11 +12446,17 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
         {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
          "another tool has this name"},
         {!tool->run, "run is missing: name the function that does the work"},
-        {!tool->parameters && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
-        {tool->strict && !tool->parameters,
-         "strict needs parameters to hold the model to"},
-        {tool->fields && !tool->parameters,
+        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or a shape, or set "
+         "allow_no_schema"},
+        {tool->parameters && tool->shape,
+         "parameters and shape say the same twice: leave out parameters, which "
+         "is written from the shape"},
+        {tool->strict && !tcall_is_checked_(tool),
+         "strict needs parameters, or a shape, to hold the model to"},
+        {tool->fields && tool->shape,
+         "a shape fills its struct itself: leave out fields and args_size"},
+        {tool->fields && !tcall_is_checked_(tool),
          "fields need parameters: the schema that says what they are"},
         {tool->fields && !tool->args_size,
          "fields need args_size: sizeof the struct that they describe"},
@@ -12100,6 +12469,15 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
+                       "that checks arguments"},
+        {tool->parameters || tool->output || tool->provider_schema,
+         "schemas were left out by TOOLCALL_NO_SCHEMA"},
+#endif
+#ifdef TOOLCALL_NO_SHAPES
+        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+#endif
 #ifdef TOOLCALL_NO_BIND
         {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
 #endif
@@ -12133,6 +12511,10 @@ static int tcall_desc_check_(tcall *tc)
          "services and service_count belong together: give both"},
         {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {desc->validator != NULL,
+         "validator was left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_HOOKS
         {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
@@ -12142,6 +12524,27 @@ static int tcall_desc_check_(tcall *tc)
 }
 
 /* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
@@ -12199,13 +12602,6 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     return r < 0 ? r : TCALL_OK;
 }
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
  * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
@@ -12218,17 +12614,77 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
 }
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -12391,12 +12847,7 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!desc->lazy_schemas && !desc->validator)
-        tc->schemas =
-            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
@@ -12423,8 +12874,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_desc_hooks_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
-        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -12491,8 +12941,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -12671,6 +13120,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
     bool json;              /* decode escapes */
@@ -13007,14 +13458,29 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
+/* Goes on with the next text of a shape. */
+static bool tcall_split_more_(tcall_split_ *words)
+{
+    unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
+    if (words->shape)
+        text = tcall_shape_words_(words->shape, &index);
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+    return text.len > 0;
+}
+
 /* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
     for (;;) {
         tcall_split_signs_(words);
-        if (words->cursor == words->end)
-            return false;
+        if (words->cursor == words->end) {
+            if (!tcall_split_more_(words))
+                return false;
+            continue;
+        }
         if (tcall_split_read_(words) && tcall_split_count_(words))
             break;
     }
@@ -13576,7 +14042,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
     tcall_split_init_(words, tcall_str_of(texts[text]));
-    words->json = text == TCALL_TEXT_PARAMETERS_;
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters != NULL;
+        words->shape = tool->shape;
+    }
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -14537,9 +15006,17 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema = tool->provider_schema;
-    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
-           tcall_str_of(schema ? schema : tool->parameters).len;
+    const char *schema =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    tcall_writer count;
+    tcall_writer_init(&count, NULL, 0);
+    tcall_write_text(&count, tool->name);
+    tcall_write_text(&count, tool->description ? tool->description : "");
+    if (schema)
+        tcall_write_text(&count, schema);
+    else if (tool->shape)
+        tcall_write_shape(&count, tool->shape);
+    return count.len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
@@ -14830,6 +15307,10 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* ---- arguments as values ---- */
+
 /* Parses text into the end of the block; what lies in the first `skip` bytes
  * of the free part (the text itself, perhaps) is left alone. */
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
@@ -14953,31 +15434,309 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     return r < 0 ? r : TCALL_OK;
 }
 
-/* Parses and validates. base is what the end of the block holds besides: what
- * an earlier try left there is given back. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Marks a value whose type its node does not allow and that means another one:
+ * a string that holds it, or a null where nothing has to be. Returns whether it
+ * did. */
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+                                const tcall_shape *node)
 {
+    unsigned types = node->types, wanted;
+    tcall_type type = tcall_json_type(value);
+    /* the token is ours: the call was parsed for this */
+    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    int mark = TCALL_MARK_DROP_;
+    if (type == TCALL_NULL) {
+        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
+            !(tok->type & TCALL_MEMBER_))
+            return false;
+    } else {
+        /* the same set as the schema's checker has it */
+        wanted = (types & 3) | (types >> 1 & 0x3C) |
+                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
+        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
+            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            return false;
+    }
+    tok->mark = mark;
+    return true;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape);
+
+/* Marks what is to be coerced in a value, and what is inside of it. Returns how
+ * many marks it set. Shapes are trees, so this goes no deeper than they do. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
+                              const tcall_shape *node)
+{
+    unsigned count = 0;
+    tcall_type type = tcall_json_type(value);
+    tcall_json item;
+    if (tcall_coerce_value_(scan, value, node))
+        return 1;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        return tcall_coerce_members_(scan, value,
+                                     (const tcall_object *)node->more);
+    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        for (item = tcall_json_first(value); item.tok;
+             item = tcall_json_next(item))
+            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
+    return count;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape)
+{
+    unsigned count = 0, i;
+    const char *name = shape->names;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        tcall_json member = tcall_json_get(object, name);
+        if (member.tok)
+            count += tcall_coerce_(scan, member, &shape->members[i]);
+    }
+    return count;
+}
+
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+#else
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* Lets a writer write the arguments, which were parsed. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_json(out, call->args);
+    tcall_writer_flush(out);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
+    tcall_writer_flush(out);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments as a struct, by the shape of the tool ---- */
+
+/* Lets the decoder read what is written. A misfit does not end that: the
+ * decoder keeps it. */
+static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
+{
+    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
+    return (int)len;
+}
+
+/* Keeps in the call what the decoder found. */
+static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
+{
+    int r = tcall_decoder_end(decoder);
+    call->error_at = decoder->at;
+    call->faults = decoder->misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
+    return r;
+}
+
+/* Checks the arguments against the shape while they are read into its struct,
+ * which is held by the call. */
+TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    const tcall_object *shape = call->tool->shape;
+    void *bound = tcall_block_take_(&tc->block, shape->size);
+    tcall_decoder decoder;
+    tcall_writer writer;
+    char piece[64];
     int r;
-    tc->block.high = base;
-    call->step = TCALL_STEP_PARSE;
-    /* What was cut may mean anything: only a repair can complete it. */
-    if (call->incomplete && !call->repaired)
-        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !call->tool->parameters)
+    if (!bound)
+        return TCALL_E_MEMORY;
+    tcall_decoder_init(&decoder, shape, bound);
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
+    tcall_hydrate_pour_(call, &writer);
+    r = tcall_hydrate_found_(call, &decoder);
+    if (r == TCALL_OK)
+        call->cx.bound = bound;
+    return r;
+}
+
+/* Writes a misfit as the checker's errors are written: place, keyword and
+ * sentence. */
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
+{
+    const tcall_misfit *misfit = &call->misfit[index];
+    tcall_misplaced_ place;
+    tcall_place_init_(&place, misfit, call->tool->shape);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_quote(out);
+    tcall_write_misplaced_(out, &place, 0);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "keyword");
+    tcall_write_string(out, tcall_misfit_keyword_(misfit));
+    tcall_write_key(out, "message");
+    tcall_write_quote(out);
+    tcall_tell_misfit_(out, &place);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+}
+
+/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
+{
+    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_E_USAGE;
+}
+
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
+{
+    (void)out;
+    (void)call;
+    (void)index;
+}
+
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
+{
+    (void)out;
+    (void)call;
+    (void)index;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ---- the steps of a call ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    const tcall_object *shape = call->tool->shape;
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
+    if (r < 0 || !tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
+    else if (shape)
+        tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK)
+        if (r == TCALL_OK && !shape)
             r = tcall_hydrate_check_(tc, call, false);
     }
+    if (r == TCALL_OK && shape)
+        r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
+}
+
+/* Writes one fault of a call as an error: place, keyword and sentence. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, call, index);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open: "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_say_misfit_(out, call, index);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Parses and checks at once. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_decode_(tc, call);
+    (void)base;
+    if (r == TCALL_OK || r == TCALL_E_INVALID)
+        call->step = TCALL_STEP_VALIDATE;
+    call->validated = r == TCALL_OK;
+    return r;
+}
+
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_OK;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_misfit_error_(out, call, index);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_misfit_(out, call, index);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+/* Parses and validates. base is what the end of the block holds besides: what
+ * an earlier try left there is given back. */
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+{
+    tc->block.high = base;
+    call->step = TCALL_STEP_PARSE;
+    call->cx.bound = NULL;
+    /* What was cut may mean anything: only a repair can complete it. */
+    if (call->incomplete && !call->repaired)
+        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
+    return tcall_hydrate_judge_(tc, call, base);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -15068,15 +15827,14 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-/* Writes what the schema says, fault by fault. */
+/* Writes what the schema or shape says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[i]);
+        tcall_write_fault_(out, call, i);
     tcall_write_close(out, ']');
 }
 
@@ -15095,7 +15853,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->args.tok) {
+    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
         tcall_write_faults_(out, call);
     } else if (call->complaint.len) {
         tcall_write_key(out, "errors");
@@ -15426,8 +16184,8 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                  tcall_str value)
+TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
+                                         tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
@@ -15438,6 +16196,8 @@ static void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_bytes(out, value.ptr, value.len);
     tcall_write_text(out, cut ? "..." : "");
 }
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
 static void tcall_write_called_(tcall_writer *out, const char *name,
@@ -15496,17 +16256,12 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
-/* Writes "suggestion":"Example: name(key=value)" with what the schema
- * requires. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+/* Writes what the schema requires. */
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *schema = tcall_text_space_(tool->parameters), *name;
-    const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
+    const char *properties, *name;
+    schema = tcall_text_space_(schema);
+    properties = tcall_text_get_(schema, "properties");
     name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
@@ -15521,6 +16276,96 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
             out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
+}
+
+#else
+
+/* Without schemas there are no values of arguments, and no texts of schemas. */
+static void tcall_write_called_(tcall_writer *out, const char *name,
+                                tcall_json args)
+{
+    (void)out;
+    (void)name;
+    (void)args;
+}
+
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+{
+    (void)out;
+    (void)schema;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    const char *value = "\"value\"";
+    switch (node->kind) {
+    case TCALL_KIND_CHOICE:
+        tcall_write_string(out, (const char *)node->more);
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER:
+        if (said.has_low) {
+            tcall_put_number_(out, said.low, node->digits);
+            return;
+        }
+        value = said.has_high && said.high < 1 ? "0" : "1";
+        break;
+    case TCALL_KIND_BOOLEAN: value = "true"; break;
+    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_OBJECT: value = "{}"; break;
+    default: break;
+    }
+    tcall_write_text(out, value);
+}
+
+/* Writes what the shape requires. */
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    const char *name = shape->names;
+    unsigned i;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        char room[64];
+        tcall_writer value;
+        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_shape_value_(&value, &shape->members[i]);
+        tcall_write_argument_(out, tcall_str_of(name),
+                              tcall_slice_(room, value.fill));
+    }
+}
+
+#else
+
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    (void)out;
+    (void)shape;
+}
+
+#endif
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required. */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    if (tool->shape)
+        tcall_write_shape_example_(out, tool->shape);
+    else
+        tcall_write_schema_example_(out, tool->parameters);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -15547,7 +16392,7 @@ static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+        tcall_say_fault_(out, call, i);
     }
     tcall_write_unquote(out);
 }
@@ -15616,7 +16461,7 @@ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -15740,7 +16585,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
@@ -15821,6 +16666,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -15869,6 +16716,17 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>stages
@@ -16415,8 +17273,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -16425,9 +17282,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -16459,7 +17317,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
+    if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
@@ -16625,6 +17483,36 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
+/* A hash that is written to. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with the schema of a shape: where the shape lies in memory says
+ * nothing about what it is. */
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    tcall_hashing_ hashing;
+    tcall_writer writer;
+    char piece[64];
+    hashing.tc = tc;
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
@@ -16637,8 +17525,12 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
     flags[0] = (char)tool->permissions;
     flags[1] = (char)tool->optional_permissions;
     flags[2] = (char)tool->no_schema_mode;
@@ -17129,7 +18021,14 @@ typedef struct tcall_strict_budget_ {
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
 
-/* The schema that is sent of a tool. */
+/* Returns the shape that the schema which is sent of a tool is written from,
+ * or NULL: there is a text. */
+TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
+{
+    return tool->provider_schema ? NULL : tool->shape;
+}
+
+/* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -17501,24 +18400,59 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* The same of a shape, which is written as the mode wants it: bounds are left
+ * out, objects are closed, and OpenAI wants every property to be required. */
+static void tcall_strict_shape_(tcall_strict_view_ *strict,
+                                const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = strict->out;
+    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                                      : TCALL_VIEW_CLOSED_;
+    tcall_view_shape_(&view, shape);
+    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    strict->optional = view.optional;
+    strict->unions = view.unions;
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
+                               uint8_t mode, tcall_writer *out)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    memset(view, 0, sizeof *view);
+    view->mode = mode;
+    view->out = out;
+    if (shape)
+        tcall_strict_shape_(view, shape);
+    else
+        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+}
+
+/* Is the schema that of an object, and not one of several? */
+static bool tcall_strict_plain_(const tcall_tool *tool)
+{
+    const char *schema = tcall_tool_schema_(tool);
+    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
+                                       !tcall_text_get_(schema, "anyOf") &&
+                                       !tcall_text_get_(schema, "oneOf") &&
+                                       !tcall_text_get_(schema, "allOf"));
+}
+
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
     tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = &count;
-    tcall_strict_walk_(&view, schema);
-    if (view.unfit || !tcall_strict_type_(schema, "object") ||
-        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
-        view.unions > budget->unions)
+    tcall_strict_tool_(&view, tool, budget->mode, &count);
+    if (view.unfit || !tcall_strict_plain_(tool) ||
+        view.optional > budget->optional || view.unions > budget->unions)
         return false;
     budget->tools--;
     budget->optional = (uint16_t)(budget->optional - view.optional);
@@ -17536,10 +18470,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = out;
-    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    tcall_strict_tool_(&view, tool, budget->mode, out);
     return true;
 }
 
@@ -17769,8 +18700,8 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 
 #ifdef TOOLCALL_NO_TEXT_CALLS
 
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     (void)chat;
     (void)at;
@@ -17866,8 +18797,8 @@ static tcall_json tcall_any_member_(tcall_json object, const char *first,
 
 /* Takes name and arguments from the object that a call was written as. A
  * string holds arguments as text, anything else is written to the block. */
-static int tcall_split_text_call_(tcall_block *block, tcall_json root,
-                                  tcall_item *item)
+TCALL_NOINLINE_ static int
+tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
 {
     tcall_json arguments =
         tcall_any_member_(root, "arguments", "parameters", "args");
@@ -17891,7 +18822,8 @@ static int tcall_split_text_call_(tcall_block *block, tcall_json root,
 
 /* Reads a call that is written as one object. What it is read into is needed
  * only until the call is added. */
-static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
+                                                 tcall_item *item)
 {
     tcall_block *block = reader->chat->block;
     size_t high = block->high;
@@ -17985,8 +18917,8 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 
 /* Makes calls of those that the text at this place holds, and ends the text
  * where they begin. cut: nobody knows what followed the last one. */
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
@@ -18532,6 +19464,16 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* Writes the schema of a tool, from its text or its shape. */
+static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    if (shape)
+        tcall_write_shape(out, shape);
+    else
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+}
+
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 typedef struct tcall_tool_form_ {
@@ -18555,7 +19497,7 @@ static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
     tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+        tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
@@ -18747,6 +19689,15 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     reader->has_text = true;
 }
 
+/* Arguments that do not fit make their call fail, not the answer. */
+TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                                size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
 /* Is an element a further piece of an item? */
 typedef enum tcall_match_ {
     TCALL_MATCH_NO_,
@@ -18792,7 +19743,8 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
+                                         size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -18839,7 +19791,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -18849,8 +19801,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -18938,11 +19889,161 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw,
+                                         reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
+}
+
+
+/* ==========================================================================
+ * >>stream: answers that come in pieces
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean. Without this chapter an answer
+ * is one document, in which each element is an item.
+ */
+
+enum {
+#ifdef TOOLCALL_NO_STREAM
+    TCALL_STREAMS_ = 0
+#else
+    TCALL_STREAMS_ = 1
+#endif
+};
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
+}
+
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
 /* ==========================================================================
@@ -18996,15 +20097,6 @@ TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     tcall_reader_clear_(reader);
     reader->answer.error = TCALL_E_MEMORY;
     return false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
 /* Adds an empty element at the end. */
@@ -19155,138 +20247,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 
 /* ---- merging elements ---- */
 
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
-    if (known->error || piece->error) {
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(const tcall_reader *reader,
                                        tcall_item_head_ *head)
@@ -19319,13 +20279,14 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     size_t at = reader->unmerged;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
         at = tcall_reader_find_(reader);
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    tcall_reader_merge_(reader, at);
+    if (TCALL_STREAMS_)
+        tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -19695,12 +20656,18 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
     reader->match = 0;
 }
 
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
+}
+
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
  * Returns where it stopped. */
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = reader->sse ? bytes : end;
+    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
@@ -19712,7 +20679,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_end_document_(reader);
     else if (error)
         tcall_reader_fail_(reader, error);
-    if (bytes > line_end) {
+    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
         tcall_reader_begin_line_(reader);
         reader->after_cr = *line_end == '\r';
     }
@@ -19745,9 +20712,9 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{') {
+    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
+    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
         reader->state = TCALL_FRAME_IGNORED_;
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
@@ -19769,19 +20736,20 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
-    reader->after_cr = reader->sse && c == '\r';
+    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
+                                                       : TCALL_FRAME_BETWEEN_;
     }
     tcall_reader_page_(reader, c);
-    if (reader->sse && (c == '\n' || c == '\r'))
+    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
+    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -19857,7 +20825,7 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
  * then. */
-static void tcall_reader_finish_(tcall_reader *reader)
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
     reader->element = reader->start;
     while (reader->element < reader->chat->block->low) {
@@ -20887,6 +21855,10 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
 #endif
+#ifdef TOOLCALL_NO_STREAM
+    if (desc->stream)
+        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
+#endif
 #ifdef TOOLCALL_NO_REASONING
     if (desc->provider->reasoning)
         return "provider has reasoning that goes back to it, which "
@@ -21494,7 +22466,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     tcall_block *block = &tc->block;
     tcall_call *call = &agent->batch[agent->turn];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer out;
+    tcall_writer *out = &agent->out;
     int result;
     if (over < 0)
         tcall_cancel(call, over);
@@ -21503,19 +22475,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
-    result = tcall_invoke(tc, call, &out);
+    result = tcall_invoke(tc, call, out);
     block->low -= head + room;
-    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
     if (tcall_waits_(result))
         return result;
-    if (out.error)
-        return out.error;
+    if (out->error)
+        return out->error;
     if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
@@ -21572,16 +22544,14 @@ TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
  * what they hold is released. Nobody reads their results. */
 TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
-    char none[1];
-    tcall_writer out;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (!call->cx.state || call->cx.state == TCALL_DONE_)
             continue;
-        tcall_writer_init(&out, none, 0);
+        tcall_writer_init(&agent->out, agent->io, 0);
         tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &out);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
         agent->desc.tc->block.high = agent->batch_high;
@@ -21828,6 +22798,615 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 }
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>mcp
+ *
+ * The message is a shape like any other: its members may come in any order, and
+ * nothing but the decoder parses. A hole in it, the arguments, is filled while
+ * it is read, with the shape of the tool. What is wrong is looked at when the
+ * line has ended, so that the id is known wherever it was.
+ */
+
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* ---- the message ---- */
+
+enum {
+    TCALL_MCP_JSONRPC_,
+    TCALL_MCP_ID_,
+    TCALL_MCP_METHOD_,
+    TCALL_MCP_PARAMS_,
+    TCALL_MCP_RESULT_,
+    TCALL_MCP_ERROR_
+};
+enum {
+    TCALL_MCP_VERSION_,
+    TCALL_MCP_NAME_,
+    TCALL_MCP_ARGUMENTS_,
+    TCALL_MCP_CURSOR_,
+    TCALL_MCP_META_
+};
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum {
+    TCALL_MCP_INITIALIZE_,
+    TCALL_MCP_PING_,
+    TCALL_MCP_LIST_,
+    TCALL_MCP_CALL_,
+    TCALL_MCP_DISCOVER_,
+    TCALL_MCP_OTHER_ = 255
+};
+
+/* The steps to the arguments in a misfit's way. */
+enum { TCALL_MCP_STEPS_ = 2 };
+
+static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
+static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
+static const char tcall_mcp_methods_[] TCALL_FLASH_ =
+    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+/* The latest is offered to a client whose version is none of these. */
+static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
+                                                       "2025-06-18\0"
+                                                       "2025-03-26\0"
+                                                       "2024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
+    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+
+/* clang-format off */
+static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
+    "io.modelcontextprotocol/protocolVersion\0"
+    "io.modelcontextprotocol/clientCapabilities\0";
+static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
+     offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
+    tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+
+static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
+    "protocolVersion\0name\0arguments\0cursor\0_meta\0";
+static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
+     offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
+     TCALL_NOWHERE, 0, INT32_MAX, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_params_, meta), 0, 0, &tcall_mcp_meta_shape_}};
+static const tcall_object tcall_mcp_params_shape_ TCALL_FLASH_ = {
+    tcall_mcp_params_names_, tcall_mcp_none_, tcall_mcp_params_members_,
+    &tcall_mcp_initial_.params, sizeof(tcall_mcp_params_), 5, true};
+
+static const char tcall_mcp_names_[] TCALL_FLASH_ =
+    "jsonrpc\0id\0method\0params\0result\0error\0";
+static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
+     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
+     offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
+    tcall_mcp_names_, tcall_mcp_none_, tcall_mcp_members_,
+    &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
+/* clang-format on */
+
+static bool tcall_mcp_came_(const uint8_t *set, int member)
+{
+    return TCALL_BIT_OF_(set, member) != 0;
+}
+
+/* Returns whether a text is the same as one in flash. */
+static bool tcall_mcp_is_(const char *text, const char *flash)
+{
+    while (*text && *text == TCALL_BYTE_(flash)) {
+        text++;
+        flash++;
+    }
+    return *text == TCALL_BYTE_(flash);
+}
+
+/* Finds the tool that the message names; tool_count where there is none. */
+static void tcall_mcp_find_(tcall_mcp *mcp)
+{
+    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
+            return;
+    }
+}
+
+/* Fills the hole with the shape of the tool that was named; with the stash
+ * where none was so far, or the text is wanted. */
+static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
+                            char **out)
+{
+    static const tcall_shape stash TCALL_FLASH_ = {TCALL_SHAPE_OBJECT,
+                                                   TCALL_KIND_JSON,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH + 1,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH,
+                                                   NULL};
+    tcall_mcp *mcp = (tcall_mcp *)decoder->user;
+    if (mcp->desc.call || !mcp->message.params.name[0]) {
+        *shape = &stash;
+        *out = mcp->stash;
+        return;
+    }
+    tcall_mcp_find_(mcp);
+    if (mcp->tool < mcp->desc.tool_count) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        *shape = tcall_decoder_object_(decoder, tool->shape);
+        *out = (char *)mcp->desc.room;
+    } else {
+        *shape = &tcall_any_;
+    }
+}
+
+/* ---- answers ---- */
+
+static bool tcall_mcp_modern_(const tcall_mcp *mcp)
+{
+    return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
+}
+
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_char_(&mcp->out, '"');
+    tcall_write_flash(&mcp->out, flash);
+    tcall_write_char_(&mcp->out, '"');
+}
+
+static void tcall_mcp_begin_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    if (mcp->message.id[0])
+        tcall_write_text(&mcp->out, mcp->message.id);
+    else
+        TCALL_SAY(&mcp->out, "null");
+}
+
+static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
+{
+    tcall_write_flash(&mcp->out, key);
+    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.name);
+    TCALL_SAY(&mcp->out, ",\"version\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
+                                             : TCALL_FLASH_TEXT_("1"));
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_begin_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"result\":{");
+    if (!tcall_mcp_modern_(mcp))
+        return;
+    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    tcall_mcp_server_(
+        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
+    TCALL_SAY(&mcp->out, "},");
+}
+
+/* Begins the answer that nothing was done; its message follows in quotes. */
+static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+}
+
+static void tcall_mcp_end_error_(tcall_mcp *mcp)
+{
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    tcall_mcp_begin_error_(mcp, code);
+    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_end_error_(mcp);
+}
+
+/* In the words of the shape. */
+static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
+                 misfit->steps == TCALL_MCP_STEPS_ &&
+                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
+    tcall_mcp_begin_error_(mcp, code);
+    if (stash && mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else if (stash)
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+    else
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    tcall_mcp_end_error_(mcp);
+}
+
+static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_error_(mcp, -32022);
+    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, "],\"requested\":");
+    tcall_write_quote(&mcp->out);
+    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}}");
+}
+
+/* ---- results ---- */
+
+/* How long clients may keep what does not change. */
+static void tcall_mcp_keep_(tcall_mcp *mcp)
+{
+    if (tcall_mcp_modern_(mcp))
+        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+}
+
+static void tcall_mcp_initialize_(tcall_mcp *mcp)
+{
+    uint8_t version = mcp->message.params.version;
+    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    tcall_mcp_quoted_(
+        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
+    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+}
+
+static void tcall_mcp_discover_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, ",");
+    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
+    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_keep_(mcp);
+}
+
+/* Schema text may be laid out; in a line it must not be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const char *text =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    if (tool->shape) {
+        tcall_write_shape(&mcp->out, tool->shape);
+        return;
+    }
+    if (!text)
+        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
+    for (; TCALL_BYTE_(text); text++)
+        tcall_write_char_(&mcp->out,
+                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
+}
+
+/* A string from flash, with its escapes. */
+static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+{
+    tcall_write_flash(&mcp->out, key);
+    tcall_write_quote(&mcp->out);
+    if (text)
+        tcall_write_flash(&mcp->out, text);
+    tcall_write_unquote(&mcp->out);
+}
+
+static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
+    if (tool->title)
+        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
+                      tool->description);
+    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    mcp->out.last = 0; /* no comma is due */
+    tcall_mcp_schema_(mcp, tool);
+    if (tool->permissions && !(tool->permissions & ~harmless))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_list_(tcall_mcp *mcp)
+{
+    bool first = true;
+    uint16_t i;
+    TCALL_SAY(&mcp->out, "\"tools\":[");
+    for (i = 0; i < mcp->desc.tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        if (tool->permissions & ~mcp->desc.allow)
+            continue;
+        if (!first)
+            TCALL_SAY(&mcp->out, ",");
+        tcall_mcp_list_tool_(mcp, tool);
+        first = false;
+    }
+    TCALL_SAY(&mcp->out, "]");
+    tcall_mcp_keep_(mcp);
+}
+
+/* ---- calls ---- */
+
+/* Reads arguments that came before the name of their tool, or not at all. What
+ * was wrong with the message was looked at before this. */
+static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_end(decoder);
+}
+
+static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
+                              uint8_t from)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        if (i)
+            TCALL_SAY(&mcp->out, "\n");
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+    }
+    return TCALL_E_INVALID;
+}
+
+/* From here on the decoder is not needed, and the context has its place. */
+static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_json none = {NULL, NULL};
+    tcall_ctx *cx = &mcp->at_work.cx;
+    if (tool->confirm &&
+        !(mcp->desc.approve &&
+          mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        if (mcp->desc.approve)
+            TCALL_SAY(&mcp->out, "did not");
+        else
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        return TCALL_E_APPROVAL;
+    }
+    memset(cx, 0, sizeof *cx);
+    cx->bound = mcp->desc.room;
+    cx->user = tool->user;
+    return tool->run(cx, none, &mcp->out);
+}
+
+/* Makes the call; what is written is the text of the result. */
+static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    bool late = mcp->stash[0] != '\0';
+    if (tool->permissions & ~mcp->desc.allow) {
+        TCALL_SAY(&mcp->out,
+                  "permission was denied: this tool is not allowed here");
+        return TCALL_E_DENIED;
+    }
+    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
+        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        late = true;
+    }
+    if (mcp->desc.call)
+        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
+                              &mcp->out);
+    if (late)
+        tcall_mcp_read_late_(mcp, tool);
+    if (mcp->at_work.decoder.error)
+        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, tool);
+}
+
+static void tcall_mcp_call_(tcall_mcp *mcp)
+{
+    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    size_t before;
+    int error;
+    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    mcp->out.last = 0;
+    tcall_write_quote(&mcp->out);
+    before = mcp->out.len;
+    error = tcall_mcp_make_(mcp, tool);
+    if (error && mcp->out.len == before)
+        TCALL_SAY(&mcp->out, "the tool failed");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}]");
+    if (error)
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
+}
+
+/* ---- lines ---- */
+
+/* Returns whether all misfits that are known are within the arguments. */
+static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
+{
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
+        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+            misfit->trail[0] != TCALL_MCP_PARAMS_ ||
+            misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+            return false;
+    }
+    return true;
+}
+
+/* Refuses what is no request. Returns whether that, or nothing, is the answer
+ * to the line. */
+static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+{
+    const uint8_t *came = mcp->message.came_;
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+        mcp->message.id[0] = '\0';
+        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
+        /* a response, though nothing was asked */
+    } else if (decoder->error &&
+               (decoder->misfits[0].steps == 0 ||
+                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
+        tcall_mcp_refuse_misfit_(mcp, -32600);
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
+    } else { /* a notification is not answered, whatever it says */
+        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
+    }
+    return true;
+}
+
+/* Returns why the request has an answer other than a result, a text in flash,
+ * or NULL. */
+static const char *tcall_mcp_fault_(tcall_mcp *mcp)
+{
+    const tcall_mcp_params_ *params = &mcp->message.params;
+    uint8_t method = mcp->message.method;
+    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
+        return TCALL_FLASH_TEXT_("_meta has no protocol version");
+    if (tcall_mcp_modern_(mcp) &&
+        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    if (method == TCALL_MCP_LIST_ &&
+        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
+        return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+        return TCALL_FLASH_TEXT_("there is no such tool");
+    return NULL;
+}
+
+static void tcall_mcp_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_result_(mcp);
+    switch (mcp->message.method) {
+    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
+    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
+    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
+    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
+    default: break; /* ping: nothing */
+    }
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_request_(tcall_mcp *mcp)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t method = mcp->message.method;
+    const char *fault;
+    bool modern = tcall_mcp_modern_(mcp);
+    tcall_mcp_find_(mcp);
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
+        tcall_mcp_refuse_(mcp, -32601,
+                          TCALL_FLASH_TEXT_("there is no such method"));
+    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
+                                   tcall_mcp_only_arguments_(decoder))) {
+        tcall_mcp_refuse_misfit_(mcp, -32602);
+    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
+                                        tcall_mcp_modern_version_)) {
+        tcall_mcp_refuse_version_(mcp);
+    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
+        tcall_mcp_refuse_(mcp, -32602, fault);
+    } else {
+        tcall_mcp_result_(mcp);
+    }
+}
+
+/* Prepares for the next line. */
+static void tcall_mcp_next_(tcall_mcp *mcp)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
+    mcp->stash[0] = '\0';
+    mcp->blank = true;
+    tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
+    decoder->hole = tcall_mcp_hole_;
+    decoder->user = mcp;
+    tcall_writer_init(&mcp->out, mcp->piece, sizeof mcp->piece);
+    tcall_writer_sink(&mcp->out, mcp->desc.sink, mcp->desc.user);
+}
+
+/* Answers the line that has ended. Returns TCALL_OK or the error of the
+ * sink. */
+static int tcall_mcp_line_(tcall_mcp *mcp)
+{
+    int error;
+    tcall_decoder_end(&mcp->at_work.decoder);
+    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+        tcall_mcp_request_(mcp);
+    if (mcp->out.len)
+        TCALL_SAY(&mcp->out, "\n");
+    error = tcall_writer_flush(&mcp->out);
+    tcall_mcp_next_(mcp);
+    return error;
+}
+
+int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
+{
+    int error = TCALL_OK;
+    size_t end;
+    while (len) {
+        for (end = 0; end < len && bytes[end] != '\n'; end++)
+            if ((unsigned char)bytes[end] > ' ')
+                mcp->blank = false;
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+        if (end == len)
+            break;
+        if (error == TCALL_OK)
+            error = tcall_mcp_line_(mcp);
+        else
+            tcall_mcp_line_(mcp);
+        bytes += end + 1;
+        len -= end + 1;
+    }
+    return error;
+}
+
+void tcall_mcp_poison(tcall_mcp *mcp)
+{
+    mcp->blank = false;
+    tcall_decoder_poison(&mcp->at_work.decoder);
+}
+
+int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < desc->tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        size_t len = 0;
+        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
+            len++;
+        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
+            return TCALL_E_TOOL;
+        if (tool->shape && !desc->call) {
+            TCALL_FETCH_(tcall_object, object, tool->shape);
+            if (object->size > desc->room_size)
+                return TCALL_E_MEMORY;
+        }
+    }
+    return TCALL_OK;
+}
+#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "tools.h"
+#include "read.h"
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -49,21 +50,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -114,8 +115,13 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */

@@ -98,8 +98,11 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
  * JSON object. This is looked at once, when a call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
+    size_t at = 0;
+    while (at < text.len && tcall_is_space_(text.ptr[at]))
+        at++;
+    return at < text.len && text.ptr[at] == '{' &&
+           tcall_scan_whole_(text) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)

@@ -111,7 +111,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
@@ -192,6 +192,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -240,3 +242,14 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */

@@ -11,6 +11,8 @@
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint8_t flags;
@@ -447,36 +449,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -898,3 +908,5 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
         tcall_ev_unmark_(&e);
     return e.error;
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

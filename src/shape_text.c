@@ -2,7 +2,7 @@
 #include "shape_text.h"
 #include "write.c"
 #include "text.c"
-#include "shape.c"
+#include "read.c"
 
 /* ==========================================================================
  * >>shape_text
@@ -11,6 +11,24 @@
  * written is a piece of flash at a time, since on an AVR texts are read from
  * there by instructions of their own.
  */
+
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
 
 #ifndef TOOLCALL_NO_SHAPES
 
@@ -34,22 +52,6 @@ static void tcall_put_content_(tcall_writer *writer, const char *text)
 #else
     tcall_write_content_(writer, tcall_str_of(text));
 #endif
-}
-
-/* Returns the next text of a list in flash. */
-static const char *tcall_list_next_(const char *list)
-{
-    while (TCALL_BYTE_(list))
-        list++;
-    return list + 1;
-}
-
-/* Returns a text of a list in flash by its index. */
-static const char *tcall_list_at_(const char *list, unsigned index)
-{
-    while (index--)
-        list = tcall_list_next_(list);
-    return list;
 }
 
 /* Writes a JSON string. */
@@ -141,29 +143,28 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
 static const char tcall_type_list_[] TCALL_FLASH_ =
     "null\0boolean\0integer\0number\0string\0array\0object\0";
 
 /* ---- JSON Schema ---- */
 
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    bool brief;  /* without bounds and defaults */
-    bool closed; /* every object is */
-    bool all;    /* every member is required; an optional one may be null */
-    bool vague;  /* result: some value has no type */
-    uint16_t optional, unions; /* result: so many there are */
-} tcall_shape_view_;
-
 static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null);
 
-static void tcall_view_type_(tcall_shape_view_ *view, unsigned index)
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_list_at_(tcall_type_list_, index));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
 }
 
 /* Writes the types of a set: several as anyOf, since not everyone accepts a
@@ -172,7 +173,7 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
 {
     const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
     bool several = (types & (types - 1)) != 0;
-    unsigned index;
+    int index;
     view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
     if ((types & all) == all)
         return;
@@ -194,29 +195,34 @@ static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
         tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_words_(tcall_shape_view_ *view, const char *words)
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
 {
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
     tcall_write_open(view->out, '[');
-    for (; TCALL_BYTE_(words); words = tcall_list_next_(words))
-        tcall_put_string_(view->out, words);
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
     tcall_write_close(view->out, ']');
 }
 
 static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0";
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
     tcall_said_ said = tcall_said_of_(node);
     int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->brief)
+    if (view->mode != TCALL_VIEW_WHOLE_)
         return;
     if (said.has_low) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u));
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
         tcall_put_number_(view->out, said.low, decimals);
     }
     if (said.has_high) {
-        tcall_put_key_(view->out, tcall_list_at_(keys, said.group * 2u + 1));
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
         tcall_put_number_(view->out, said.high, decimals);
     }
 }
@@ -239,16 +245,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
         tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
         return;
     }
-    tcall_view_type_(view, (unsigned)(types & TCALL_SHAPE_BOOLEAN   ? 1
-                                      : types & TCALL_SHAPE_INTEGER ? 2
-                                      : types & TCALL_SHAPE_NUMBER  ? 3
-                                      : types & TCALL_SHAPE_STRING  ? 4
-                                      : types & TCALL_SHAPE_ARRAY   ? 5
-                                                                    : 6));
+    tcall_view_type_(view, tcall_lowest_type_(types));
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, (const char *)node->more);
+        tcall_view_words_(view, node);
     else if (node->kind == TCALL_KIND_LIST)
         tcall_view_items_(view, node->more);
     else if (node->kind == TCALL_KIND_OBJECT)
@@ -259,8 +260,11 @@ static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
                               bool null)
 {
+    if (++view->level > view->levels)
+        view->levels = view->level;
     if (!null || !tcall_kind_is_one_type_(node)) {
         tcall_view_plain_(view, node, null);
+        view->level--;
         return;
     }
     view->unions++;
@@ -273,6 +277,7 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
+    view->level--;
 }
 
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
@@ -287,12 +292,12 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     tcall_write_open(view->out, '{');
     tcall_view_value_(view, node,
                       (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->all && optional));
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && !view->brief) {
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
         tcall_put_value_(view->out, node, initial + node->offset, true);
     }
@@ -305,9 +310,10 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     const char *name = object->names;
     bool first = true;
     unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) && !view->all)
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -333,12 +339,13 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
         tcall_put_key_(view->out, name);
         tcall_view_member_(view, node, description,
                            (const char *)object->initial);
-        name = tcall_list_next_(name);
-        description = tcall_list_next_(description);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
     }
     tcall_write_close(view->out, '}');
     tcall_view_required_(view, object);
-    if (object->open && !view->closed)
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
         return;
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
     TCALL_SAY(view->out, "false");
@@ -363,6 +370,40 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
+}
+
 /* ---- a struct as JSON ---- */
 
 /* Loads a value of a struct, which lies in flash where it is a default. */
@@ -378,23 +419,23 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int32_t value;
-    tcall_write_comma_(writer);
+    int64_t value = 0;
+    int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64) {
-        int64_t wide;
-        tcall_load_(&wide, at, sizeof wide, flash);
-        tcall_put_number_(writer, wide, 0);
-        return;
-    }
+    double number;
     if (node->kind == TCALL_KIND_NUMBER) {
-        double number;
         tcall_load_(&number, at, sizeof number, flash);
         tcall_write_double(writer, number);
         return;
     }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
 #endif
-    tcall_load_(&value, at, sizeof value, flash);
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
     tcall_put_number_(writer, value, node->digits);
 }
 
@@ -435,7 +476,7 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_CHOICE:
         tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_list_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, byte));
         return;
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
@@ -454,15 +495,21 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
     TCALL_FETCH_(tcall_object, object, shape);
     const char *base = (const char *)args, *name = object->names;
     const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
     unsigned i;
     tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_list_next_(name)) {
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
-            !(TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT))
+            (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
         tcall_put_key_(writer, name);
-        tcall_put_value_(writer, node, base + node->offset, false);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
     }
     return tcall_write_close(writer, '}');
 }
@@ -476,7 +523,7 @@ TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 #define TCALL_X_(NAME, keyword) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    return tcall_list_at_(keywords, misfit->code - 1u);
+    return tcall_word_at_(keywords, misfit->code - 1);
 }
 
 /* Where a misfit is: the value, and the object or list around it. */
@@ -500,7 +547,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
     const void *below = place->node.more;
     bool object = place->node.kind == TCALL_KIND_OBJECT;
@@ -508,7 +555,7 @@ static bool tcall_place_step_(tcall_misplaced_ *place, unsigned step)
         if (step >= place->object.count)
             return false;
         below = place->object.members + step;
-        place->name = tcall_list_at_(place->object.names, step);
+        place->name = tcall_word_at_(place->object.names, step);
     } else if (place->node.kind == TCALL_KIND_LIST) {
         place->name = NULL;
     } else {
@@ -573,11 +620,11 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
                               int64_t count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    unsigned noun = node->kind == TCALL_KIND_LIST           ? 2
-                    : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                            : 0;
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
     tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_list_at_(nouns, noun));
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
     if (count != 1)
         tcall_write_char_(writer, 's');
 }
@@ -593,11 +640,41 @@ static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
         tcall_tell_count_(writer, node, bound);
 }
 
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
 /* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
 static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
     if (said.has_low && said.has_high && said.low != said.high) {
         tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
                                          : TCALL_FLASH_TEXT_(" from "));
@@ -614,19 +691,17 @@ static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
     }
 }
 
-/* Writes the texts of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *list)
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
 {
-    while (TCALL_BYTE_(list)) {
-        const char *next = tcall_list_next_(list);
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
         tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, list);
+        tcall_write_flash(writer, word);
         tcall_write_char_(writer, '"');
-        if (TCALL_BYTE_(next))
-            tcall_write_flash(writer, TCALL_BYTE_(tcall_list_next_(next))
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-        list = next;
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -636,11 +711,11 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0an integer\0a number\0a string\0an array\0"
         "an object\0";
-    unsigned index = 7;
-    while (index--) {
+    int index = 7;
+    while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_list_at_(words, index));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
         if (types)
             tcall_write_flash(writer, types & (types - 1)
@@ -656,7 +731,7 @@ static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
     bool one = tcall_kind_is_one_type_(node);
     TCALL_SAY(writer, "; send ");
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more);
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
     else
         tcall_tell_types_(writer,
                           one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
@@ -677,6 +752,19 @@ static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
         TCALL_SAY(writer, "this number");
 }
 
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
 /* Writes that a bound was passed, and which. */
 static void tcall_tell_passed_(tcall_writer *writer,
                                const tcall_misplaced_ *place)
@@ -693,8 +781,7 @@ static void tcall_tell_passed_(tcall_writer *writer,
                                       ? TCALL_FLASH_TEXT_("the array")
                                       : TCALL_FLASH_TEXT_("the string"));
     tcall_tell_bound_(writer, &place->node,
-                      over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                           : TCALL_FLASH_TEXT_(" is under the minimum "),
+                      tcall_tell_passing_(&place->node, over),
                       over ? said.high : said.low);
     tcall_tell_wanted_(writer, &place->node);
 }
@@ -734,7 +821,7 @@ static void tcall_tell_unknown_(tcall_writer *writer,
     TCALL_SAY(writer, "a property is not known here; ");
     if (place->object.count) {
         TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names);
+        tcall_tell_list_(writer, place->object.names, place->object.count);
         TCALL_SAY(writer, " or ");
     }
     TCALL_SAY(writer, "leave it out");
@@ -773,6 +860,15 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
         tcall_tell_wanted_(writer, &place->node);
 }
 
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
 #endif /* TOOLCALL_NO_SENTENCES */
 
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
@@ -784,12 +880,33 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
-#ifdef TOOLCALL_NO_SENTENCES
-    tcall_write_flash(writer, tcall_misfit_keyword_(misfit));
-#else
     tcall_tell_misfit_(writer, &place);
-#endif
     return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
 }
 
 #endif /* TOOLCALL_NO_SHAPES */

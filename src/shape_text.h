@@ -19,8 +19,9 @@
  * tcall_write_... do. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that were given, and those
- * that have a default. */
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the

@@ -430,7 +430,10 @@ static void test_caller(void)
     ROW(me, optional, number(-0.5, 1e6), b, "B")                          \
     ROW(me, optional, number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM), c, "C") \
     ROW(me, optional, integer64(INT64_MIN, 5), d, "D")                    \
-    ROW(me, optional, number(0, TCALL_NO_MAXIMUM), e, "E")
+    ROW(me, optional, number(0, TCALL_NO_MAXIMUM), e, "E")                \
+    ROW(me, optional, number_over(0, 1), f, "F")                          \
+    ROW(me, optional, number_under(0, 1), g, "G")                         \
+    ROW(me, optional, number_between(-0.5, TCALL_NO_MAXIMUM), h, "H")
 TCALL_SHAPE(wide, WIDE)
 
 static int read_wide(struct wide *wide, const char *text)
@@ -438,6 +441,29 @@ static int read_wide(struct wide *wide, const char *text)
     tcall_decoder_init(&decoder, &wide_shape, wide);
     tcall_decoder_feed(&decoder, text, strlen(text));
     return tcall_decoder_end(&decoder);
+}
+
+/* Bounds that are excluded. Returns the code of the misfit. */
+static int misfit_of(const char *text)
+{
+    struct wide wide;
+    return read_wide(&wide, text) ? decoder.misfits[0].code : TCALL_FITS;
+}
+
+static void test_excluded(void)
+{
+    CHECK(misfit_of("{\"f\":0}") == TCALL_MISFIT_MINIMUM);
+    CHECK(misfit_of("{\"f\":-0.0e9}") == TCALL_MISFIT_MINIMUM);
+    CHECK(misfit_of("{\"f\":-1e-9}") == TCALL_MISFIT_MINIMUM);
+    CHECK(misfit_of("{\"f\":1e-9}") == TCALL_FITS);
+    CHECK(misfit_of("{\"f\":1.0}") == TCALL_FITS);
+    CHECK(misfit_of("{\"f\":1.000000001}") == TCALL_MISFIT_MAXIMUM);
+    CHECK(misfit_of("{\"g\":0}") == TCALL_FITS);
+    CHECK(misfit_of("{\"g\":0.9999999999}") == TCALL_FITS);
+    CHECK(misfit_of("{\"g\":10e-1}") == TCALL_MISFIT_MAXIMUM);
+    CHECK(misfit_of("{\"h\":-0.5}") == TCALL_MISFIT_MINIMUM);
+    CHECK(misfit_of("{\"h\":-0.49999999}") == TCALL_FITS);
+    CHECK(misfit_of("{\"h\":1e300}") == TCALL_FITS);
 }
 
 static void test_wide(void)
@@ -479,7 +505,9 @@ static void test_wide(void)
 
 int main(void)
 {
-    CHECK(sizeof(void *) != 4 || sizeof(tcall_decoder) <= 200);
+    CHECK(sizeof(void *) != 4 || /* with one fault, as in the least profile */
+          sizeof(tcall_decoder) -
+                  (TOOLCALL_MAX_FAULTS - 1) * sizeof(tcall_misfit) <= 200);
     test_values();
     test_numbers();
     test_long_numbers();
@@ -490,6 +518,7 @@ int main(void)
     test_caller();
 #ifndef TOOLCALL_NO_INT64
     test_wide();
+    test_excluded();
 #endif
     return check_sum("test_read");
 }

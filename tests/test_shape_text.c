@@ -1,4 +1,5 @@
-/* A shape as JSON Schema, its struct as JSON, a misfit in words. */
+/* A shape as JSON Schema, its struct as JSON, a misfit in words.
+ * Needs: SHAPES. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
@@ -17,6 +18,7 @@ TCALL_LIST(names, or_null(text(0, 8)), 0, 4)
 TCALL_SHAPE(timer, TIMER)
 TCALL_LIST(timers, object(timer), 0, 2)
 
+TCALL_LIST(numbers, number(0, 9), 0, 3)
 #define ALL(ROW, me)                                                           \
     ROW(me, required, text(1, 40), city, "The city")                           \
     ROW(me, required, choice(unit), unit, "Unit")                              \
@@ -24,12 +26,15 @@ TCALL_LIST(timers, object(timer), 0, 2)
     ROW(me, defaults(21.5), fixed(2, -9.9, 40), heat, "")                      \
     ROW(me, optional, integer64(INT64_MIN, 9000000000000), wide, "")           \
     ROW(me, optional, number(-0.5, TCALL_NO_MAXIMUM), factor, "")              \
+    ROW(me, optional, number_over(0, 1), share, "")                            \
+    ROW(me, optional, number_between(-1, 2.5), gain, "")                       \
     ROW(me, optional, characters(2, 3), code, "")                              \
     ROW(me, optional, string(1, 100), note, "")                                \
     ROW(me, required, list(channels), channels, "")                            \
     ROW(me, optional, list(names), names, "")                                  \
     ROW(me, optional, object(timer), timer, "A timer")                         \
     ROW(me, optional, list(timers), timers, "")                                \
+    ROW(me, optional, list(numbers), numbers, "")                              \
     ROW(me, optional, json(30), extra, "Anything")                             \
     ROW(me, optional, one_of(TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER, 9), any, \
         "")                                                                    \
@@ -48,6 +53,8 @@ static const char all_schema[] =
     "'heat':{'type':'number','minimum':-9.9,'maximum':40,'default':21.5},"
     "'wide':{'type':'integer','maximum':9000000000000},"
     "'factor':{'type':'number','minimum':-0.5},"
+    "'share':{'type':'number','exclusiveMinimum':0,'maximum':1},"
+    "'gain':{'type':'number','exclusiveMinimum':-1,'exclusiveMaximum':2.5},"
     "'code':{'type':'string','minLength':2,'maxLength':3},"
     "'note':{'type':'string','minLength':1},"
     "'channels':{'type':'array','minItems':1,'maxItems':3,'items':{'type':"
@@ -64,6 +71,8 @@ static const char all_schema[] =
     "'description':'How long \\'to\\' wait'},'a/b~c':{'anyOf':[{'type':"
     "'string','minLength':2,'maxLength':12},{'type':'null'}]}},'required':["
     "'seconds'],'additionalProperties':false}},"
+    "'numbers':{'type':'array','maxItems':3,'items':{'type':'number',"
+    "'minimum':0,'maximum':9}},"
     "'extra':{'description':'Anything'},"
     "'any':{'anyOf':[{'type':'number'},{'type':'string'}]},"
     "'on':{'anyOf':[{'type':'boolean'},{'type':'null'}],'default':true},"
@@ -133,16 +142,22 @@ static void test_struct(void)
     args.timers.count = 1;
     give(args.timers.items[0].given_, timer_at_seconds);
     args.timers.items[0].seconds = 60;
+    give(args.given_, all_at_numbers);
+    args.numbers.count = 2;
+    args.numbers.items[0] = 1.5;
+    args.numbers.items[1] = 2;
+    give(args.came_, all_at_note); /* as null */
     give(args.given_, all_at_extra);
     strcpy(args.extra, "[1,{\"a\":null}]");
     args.on = false;
     tcall_writer_init(&writer, room, sizeof room);
     tcall_write_struct(&writer, &all_shape, &args);
-    CHECK(wrote(&writer,
-                "{'city':'Gen\\'\xC3\xA8ve','unit':'fahrenheit','days':3,"
-                "'heat':-0.05,'wide':-9223372036854775808,'factor':0.1,"
-                "'channels':[4,1],'timers':[{'seconds':60}],'extra':[1,{'a':"
-                "null}],'on':false,'other':'kelvin','mark':'\xC3\xA9\\'x'}"));
+    CHECK(wrote(
+        &writer,
+        "{'city':'Gen\\'\xC3\xA8ve','unit':'fahrenheit','days':3,"
+        "'heat':-0.05,'wide':-9223372036854775808,'factor':0.1,'note':null,"
+        "'channels':[4,1],'timers':[{'seconds':60}],'numbers':[1.5,2],'extra':[1,{'a':"
+        "null}],'on':false,'other':'kelvin','mark':'\xC3\xA9\\'x'}"));
 }
 
 /* One misfit: its code, the way to it, and what is said. */
@@ -177,6 +192,27 @@ static const row rows[] = {
      "/factor: minimum",
      "/factor: this number is under the minimum -0.5; send a number of at "
      "least -0.5"},
+    {TCALL_MISFIT_MINIMUM,
+     1,
+     {all_at_share},
+     true,
+     0,
+     "/share: minimum",
+     "/share: 0 is not over 0; send a number over 0 and of at most 1"},
+    {TCALL_MISFIT_MAXIMUM,
+     1,
+     {all_at_share},
+     true,
+     2000000,
+     "/share: maximum",
+     "/share: 2 is over the maximum 1; send a number over 0 and of at most 1"},
+    {TCALL_MISFIT_MAXIMUM,
+     1,
+     {all_at_gain},
+     true,
+     2500000,
+     "/gain: maximum",
+     "/gain: 2.5 is not under 2.5; send a number over -1 and under 2.5"},
     {TCALL_MISFIT_MAXIMUM,
      1,
      {all_at_wide},

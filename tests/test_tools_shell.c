@@ -595,8 +595,15 @@ static void secrets(void)
 
 static void limits(void)
 {
+    static const gid_t groups[] = {0, 1};
     ttool_shell_desc d = SHELL;
+    struct rlimit core;
     all = true;
+    /* else there may be nothing to take away */
+    getrlimit(RLIMIT_CORE, &core);
+    core.rlim_cur = core.rlim_max;
+    setrlimit(RLIMIT_CORE, &core);
+    setgroups(2, groups);
     d.max_processes = 20;
     d.max_memory_mb = 256;
     d.max_file_mb = 1;
