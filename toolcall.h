@@ -3223,8 +3223,8 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
 
 /* The row below parent, that of the open container, that the key or element
  * matches. */
-static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
-                                        const char *key, size_t len)
+static uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent, const char *key,
+                                 size_t len)
 {
     const tcall_path *row = s->rows;
     const char *text = s->keys;
@@ -5635,29 +5635,6 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
-/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
- * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
-                                             const char *form)
-{
-    for (; *form && *form != '%'; form++)
-        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
-    return form;
-}
-
-/* Writes such a form with the inside of a string in place of each %: first a,
- * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
-                                      const char *a, const char *b)
-{
-    tcall_write_comma_(writer);
-    while (*(form = tcall_write_plain_(writer, form))) {
-        tcall_write_content_(writer, tcall_str_of(a));
-        a = b;
-        form++;
-    }
-}
-
 /* ---- numbers ---- */
 
 /* Takes the last decimal digit off a number. Sixteen bits are divided at a
@@ -7575,19 +7552,13 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles text that is JSON. */
+TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
+                                          void *mem, size_t size,
+                                          tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
-    int r = tcall_scan_whole_(text);
     tcall_sc_ c;
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        out->reason = tcall_error_text(r);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
     c.text = out->text = text.ptr;
@@ -7608,6 +7579,19 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
         return TCALL_E_MEMORY;
     out->nodes = c.count; /* only now: nothing is checked against the rest */
     return (int)out->need;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+        r = TCALL_E_LIMIT;
+    if (r == TCALL_OK)
+        return tcall_sc_text_(out, text, mem, size, draft);
+    out->reason = tcall_error_text(r);
+    return TCALL_E_SCHEMA;
 }
 
 /* ==========================================================================
@@ -9594,7 +9578,7 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
@@ -13123,7 +13107,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */
@@ -13217,7 +13201,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -13807,7 +13791,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-static int tcall_finish_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)

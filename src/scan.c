@@ -207,8 +207,8 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
 
 /* The row below parent, that of the open container, that the key or element
  * matches. */
-static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
-                                        const char *key, size_t len)
+static uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent, const char *key,
+                                 size_t len)
 {
     const tcall_path *row = s->rows;
     const char *text = s->keys;

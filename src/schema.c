@@ -955,19 +955,13 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles text that is JSON. */
+TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
+                                          void *mem, size_t size,
+                                          tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
-    int r = tcall_scan_whole_(text);
     tcall_sc_ c;
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        out->reason = tcall_error_text(r);
-        return TCALL_E_SCHEMA;
-    }
     memset(&c, 0, sizeof c);
     c.out = out;
     c.text = out->text = text.ptr;
@@ -988,4 +982,17 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
         return TCALL_E_MEMORY;
     out->nodes = c.count; /* only now: nothing is checked against the rest */
     return (int)out->need;
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    int r = tcall_scan_whole_(text);
+    memset(out, 0, sizeof *out);
+    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+        r = TCALL_E_LIMIT;
+    if (r == TCALL_OK)
+        return tcall_sc_text_(out, text, mem, size, draft);
+    out->reason = tcall_error_text(r);
+    return TCALL_E_SCHEMA;
 }
