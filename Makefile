@@ -13,6 +13,7 @@
 # make bench-pick  quality and cost of picking, beside others
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
+# make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make install PREFIX=/usr/local: the header, and those of tools/
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
@@ -34,8 +35,7 @@ misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
 
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
-JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS \
-          -include jsmn.h
+JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
@@ -66,7 +66,7 @@ sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] exam
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
 # The agent finds the stand-in model and its certificate beside itself.
-main = $(programs) $(BUILD)/standin.crt
+main = $(programs) $(BUILD)/shapes $(BUILD)/standin.crt
 
 all: $(main) $(tests) $(BUILD)/probe
 
@@ -81,7 +81,8 @@ run: $(main)
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py
+	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py \
+	    tests/shapes.py tests/shapes_real.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
@@ -152,6 +153,10 @@ $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(BUILD)/shapes: tools/shapes.c
+	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
+%.h: %.json $(BUILD)/shapes
+	$(BUILD)/shapes $(SHAPES) -o $@ $< || { rm -f $@; exit 1; }
 $(BUILD)/%.o: %.c
 	$(HUSH) $(COMPILE) -c $< -o $@
 
@@ -161,7 +166,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(BUILD)/shapes $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@

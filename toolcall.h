@@ -50,6 +50,8 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
+ *     NO_SHAPES      shapes and their decoder
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
@@ -61,6 +63,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
  *     NO_ANTHROPIC   the format of Anthropic's Messages
@@ -119,9 +122,43 @@ extern "C" {
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
+#define TCALL_FETCH_(type, name, from) \
+    type name##_copy_;                 \
+    const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
+#endif
+/* How many faults of one call are kept, each with its place; further ones are
+ * only counted. The model corrects these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
 #endif
 
 /* X(name, code, sentence). The code is for machines and never changes; the
@@ -241,6 +278,11 @@ TCALL_API const char *tcall_error_text(int error);
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
 
+/* A UTF-8 character that has begun. */
+typedef struct tcall_utf_ {
+    uint8_t left, low, high; /* bytes to come; bounds of the next one */
+} tcall_utf_;
+
 /* ==========================================================================
  * >>block: the caller's memory
  *
@@ -262,6 +304,649 @@ typedef struct tcall_block {
 /* Prepares a block of the memory at base, which must live as long. Up to 7
  * bytes at each end are left out, so that it is aligned to 8. */
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
+
+/* ==========================================================================
+ * >>shape: what may come and where it goes
+ *
+ * A shape says of a JSON value which types, bounds, words and members it may
+ * have, and where in a C struct it goes. Shapes are const nodes that stay in
+ * flash. One list makes the struct and its shape at compile time; the JSON
+ * Schema that a model sees is written from the shape, so what is sent and what
+ * is checked cannot differ.
+ *
+ *     #define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin)
+ *     TCALL_CHOICE(unit, UNIT)
+ *
+ *     #define WEATHER(ROW, me)                                            \
+ *         ROW(me, required, text(1, 40), city, "The city to look at")     \
+ *         ROW(me, required, choice(unit), unit, "Unit of the answer")     \
+ *         ROW(me, defaults(3), integer(1, 7), days, "Days ahead")         \
+ *         ROW(me, optional, list(limits), limits, "Temperatures to watch")
+ *     TCALL_SHAPE(weather, WEATHER)
+ *
+ * gives enum { unit_celsius, unit_kelvin }, struct weather { ... char city[41];
+ * uint8_t unit; int32_t days; struct limits limits; } and weather_shape. What a
+ * kind names must be made before it is used: TCALL_CHOICE (TCALL_CHOICE_AS for
+ * words that are no names in C: WORD(me, one_hour, "1 hour")), TCALL_LIST(NAME,
+ * kind, min, max), or TCALL_SHAPE for an object. TCALL_OPEN_SHAPE makes an
+ * object whose unknown members are read over, TCALL_OPEN_LIST(NAME, kind, min,
+ * room) a list that has no maximum in the schema. TCALL_EMPTY_SHAPE(NAME) and
+ * TCALL_OPEN_EMPTY_SHAPE(NAME) are objects without members.
+ *
+ * Roles: required; optional, zero where absent; defaults(value), which the
+ * kind's bounds must allow, or it does not compile. Kinds, and what becomes of
+ * them in the struct:
+ *
+ *     boolean                  bool
+ *     integer(low, high)       int32_t
+ *     integer64(low, high)     int64_t
+ *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
+ *                              digits are cut off; low and high are written as
+ *                              21.5 is; digits is 1 to 6
+ *     number(low, high)        double; low and high have at most 6 decimals
+ *     number_over(low, high)   the same, but more than low; number_under(low,
+ *                              high): less than high; number_between(low,
+ *                              high): both
+ *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
+ *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     characters_in(min, max, room)
+ *                              char[room + 1]: the same, but more than room
+ *                              bytes do not fit
+ *     string(min, room)        char[room + 1]: no maximum in the schema, but
+ *                              more than room bytes do not fit
+ *     choice(NAME)             uint8_t, the index of the word
+ *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
+ *     object(NAME)             struct NAME
+ *     json(room)               char[room + 1]: any value as its JSON text
+ *     one_of(TYPES, room)      the same for the types of a set, such as
+ *                              TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER
+ *     or_null(kind)            as kind; null counts as not given
+ *     named("as-sent", kind)   as kind; the member's name in JSON is the text
+ *
+ * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
+ * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
+ * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
+ * came with a value, TCALL_CAME whether it came at all, be it as null.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* The JSON types that a value may have, as a set. */
+enum {
+    TCALL_SHAPE_NULL = 1,
+    TCALL_SHAPE_BOOLEAN = 2,
+    TCALL_SHAPE_INTEGER = 4, /* a number without a fraction, also 5.0 */
+    TCALL_SHAPE_NUMBER = 8,
+    TCALL_SHAPE_STRING = 16,
+    TCALL_SHAPE_ARRAY = 32,
+    TCALL_SHAPE_OBJECT = 64,
+    TCALL_SHAPE_ANY = 127
+};
+
+/* What becomes of a value. */
+typedef enum tcall_shape_kind {
+    TCALL_KIND_ANY, /* nothing: it is only read over */
+    TCALL_KIND_BOOLEAN,
+    TCALL_KIND_INTEGER,   /* also fixed */
+    TCALL_KIND_INTEGER64, /* more: its tcall_range */
+    TCALL_KIND_NUMBER,    /* more: its tcall_range, in millionths */
+    TCALL_KIND_TEXT,
+    TCALL_KIND_CHOICE, /* more: its words, "a\0b\0" */
+    TCALL_KIND_LIST,   /* more: the tcall_shape of an item */
+    TCALL_KIND_OBJECT, /* more: its tcall_object */
+    TCALL_KIND_JSON,
+    TCALL_KIND_HOLE /* the decoder asks its caller, who fills in another */
+} tcall_shape_kind;
+
+/* What else is known of a value. */
+enum {
+    TCALL_MEMBER_REQUIRED = 1,
+    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
+    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
+    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64      /* or less than high */
+};
+
+/* offset of a value that is checked and kept nowhere. */
+#define TCALL_NOWHERE 0xFFFF
+
+typedef struct tcall_shape {
+    uint8_t types;    /* set of TCALL_SHAPE_... */
+    uint8_t kind;     /* tcall_shape_kind */
+    uint8_t digits;   /* integer: digits after the point that count; list:
+                         offset of the items in its struct */
+    uint8_t flags;    /* set of TCALL_MEMBER_... */
+    uint16_t size;    /* text, json: bytes of the member; list: of an item */
+    uint16_t offset;  /* of the member in its struct */
+    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t high;     /* characters or items; choice: index of the last word */
+    const void *more; /* see tcall_shape_kind */
+} tcall_shape;
+
+/* Texts are lists in one string, "a\0b\0": pointers to each would have to be in
+ * RAM on an AVR. A struct begins with two sets of bits, one bit a member: those
+ * given, and those that came. */
+typedef struct tcall_object {
+    const char *names;
+    const char *descriptions;
+    const tcall_shape *members;
+    const void *initial; /* the struct before anything is read */
+    uint16_t size;       /* of the struct */
+    uint8_t count;       /* of the members */
+    bool open;           /* unknown members are read over, not refused */
+} tcall_object;
+
+/* The bounds of a wide number, in units of its last digit, and what stores it,
+ * so that a program without doubles does not link their arithmetic. */
+typedef struct tcall_range {
+    int64_t low, high;
+    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
+} tcall_range;
+
+#ifndef TOOLCALL_NO_INT64
+/* Stores digits * 10^exponent. Returns false where a double is too small. */
+TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
+                                   bool minus);
+#endif
+
+#define TCALL_NO_MINIMUM (-1e30)
+#define TCALL_NO_MAXIMUM 1e30
+
+#define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
+#define TCALL_GIVEN(args, me, member) \
+    (TCALL_BIT_OF_((args)->given_, me##_at_##member) != 0)
+#define TCALL_CAME(args, me, member) \
+    (TCALL_BIT_OF_((args)->came_, me##_at_##member) != 0)
+
+/* clang-format off */
+
+#define TCALL_SHAPE(me, ROWS)      TCALL_SHAPE_MAKE_(me, ROWS, false)
+#define TCALL_OPEN_SHAPE(me, ROWS) TCALL_SHAPE_MAKE_(me, ROWS, true)
+#define TCALL_SHAPE_MAKE_(me, ROWS, is_open)                                  \
+    enum { ROWS(TCALL_ROW_INDEX_, me) me##_member_count };                    \
+    struct me {                                                               \
+        uint8_t given_[(me##_member_count + 7) / 8];                          \
+        uint8_t came_[(me##_member_count + 7) / 8];                           \
+        ROWS(TCALL_ROW_MEMBER_, me)                                           \
+    };                                                                        \
+    TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
+    TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
+    ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
+    static const char me##_descriptions_[] TCALL_FLASH_ =                     \
+        ROWS(TCALL_ROW_TEXT_, me);                                            \
+    static const struct me me##_initial_ TCALL_FLASH_ = {                     \
+        TCALL_NONE_GIVEN_ ROWS(TCALL_ROW_INITIAL_, me)};                      \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; ROWS(TCALL_ROW_RANGE_, me)                                \
+    } me##_ranges_ TCALL_FLASH_ = {0 ROWS(TCALL_ROW_BOUNDS_, me)};            \
+    static const tcall_shape me##_members_[] TCALL_FLASH_ = {                 \
+        ROWS(TCALL_ROW_NODE_, me)};                                           \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_descriptions_, me##_members_, &me##_initial_,       \
+        sizeof(struct me), me##_member_count, is_open};
+
+/* C has no arrays of nothing, so an object without members is made alone. */
+#define TCALL_EMPTY_SHAPE(me)      TCALL_EMPTY_SHAPE_MAKE_(me, false)
+#define TCALL_OPEN_EMPTY_SHAPE(me) TCALL_EMPTY_SHAPE_MAKE_(me, true)
+#define TCALL_EMPTY_SHAPE_MAKE_(me, is_open)                                  \
+    struct me {                                                               \
+        char none_;                                                           \
+    };                                                                        \
+    static const char me##_names_[] TCALL_FLASH_ = "";                        \
+    static const struct me me##_initial_ TCALL_FLASH_ = {0};                  \
+    TCALL_UNUSED_ static const tcall_object me##_shape TCALL_FLASH_ = {       \
+        me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
+        is_open};
+
+#define TCALL_CHOICE(me, WORDS)                                               \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
+#define TCALL_CHOICE_AS(me, WORDS)                                            \
+    TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_AS_INDEX_, TCALL_WORD_AS_TEXT_)
+#define TCALL_CHOICE_MAKE_(me, WORDS, INDEX, TEXT)                            \
+    enum { WORDS(INDEX, me) me##_word_count };                                \
+    TCALL_HOLDS_(me##_has_more_than_254_words, me##_word_count <= 254)        \
+    static const char me##_words_[] TCALL_FLASH_ = WORDS(TEXT, me);
+#define TCALL_WORD_INDEX_(me, word)          me##_##word,
+#define TCALL_WORD_TEXT_(me, word)           #word "\0"
+#define TCALL_WORD_AS_INDEX_(me, word, text) me##_##word,
+#define TCALL_WORD_AS_TEXT_(me, word, text)  text "\0"
+
+#define TCALL_LIST(me, kind, min, max)       TCALL_LIST_(me, kind, min, max, 0)
+#define TCALL_OPEN_LIST(me, kind, min, room)                                  \
+    TCALL_LIST_(me, kind, min, room, TCALL_MEMBER_UNSAID)
+#define TCALL_LIST_(me, kind, min, max, flags)                                \
+    struct me {                                                               \
+        uint16_t count;                                                       \
+        TCALL_USE_(TCALL_MEMBER_OF_, kind, items[max])                        \
+    };                                                                        \
+    enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
+    TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_UNUSED_ static const struct {                                       \
+        char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
+    } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
+    static const tcall_shape me##_item_ TCALL_FLASH_ =                        \
+        TCALL_USE_(TCALL_NODE_OF_, kind, 0, 0, &me##_ranges_.item);
+
+/* What does not hold is a bit-field of negative width, whose name says what.
+ * Standard C has no constant comparison of floating point; compilers do. */
+#ifdef __GNUC__
+#define TCALL_EXTENSION_ __extension__
+#else
+#define TCALL_EXTENSION_
+#endif
+#define TCALL_WIDTH_(holds)            (holds) ? 1 : -1
+#define TCALL_HOLDS_(name, holds)                                             \
+    TCALL_EXTENSION_ struct name { int name : TCALL_WIDTH_(holds); };
+
+/* What is made of one row of an object. */
+#define TCALL_ROW_INDEX_(me, role, kind, name, text) me##_at_##name,
+#define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
+#define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
+    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+        int me##_##name##_has_an_unknown_kind                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
+        int me##_##name##_has_an_unknown_role                                 \
+            : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_a_default_out_of_bounds                         \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
+    };
+#define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
+#define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
+#define TCALL_ROW_INITIAL_(me, role, kind, name, text)                        \
+    TCALL_USE_(TCALL_INITIAL_OF_, kind, role, name)
+#define TCALL_ROW_RANGE_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_RANGE_OF_, kind, name)
+#define TCALL_ROW_BOUNDS_(me, role, kind, name, text)                         \
+    TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)
+#define TCALL_ROW_NODE_(me, role, kind, name, text)                           \
+    TCALL_USE_(TCALL_NODE_OF_, kind, TCALL_BITS_(role),                       \
+               offsetof(struct me, name), &me##_ranges_.name),
+
+/* A kind is a row of columns, TCALL_K_..., and so is a role, TCALL_R_...:
+ * TCALL_USE_(macro, kind, ...) is macro(columns of the kind, ...). What is no
+ * row is replaced by one, so that a misspelt kind costs one error, which names
+ * the member. */
+#define TCALL_USE_(macro, kind, ...)                                          \
+    TCALL_CALL_(macro, TCALL_ROW_OR_(TCALL_K_##kind, TCALL_UNKNOWN_),        \
+                __VA_ARGS__)
+#define TCALL_CALL_(macro, row, ...)                                          \
+    TCALL_CALL_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_CALL_OPEN_(macro, ...)        macro(__VA_ARGS__)
+#define TCALL_COLUMNS_(...)                    __VA_ARGS__
+#define TCALL_ROW_OR_(row, other)           TCALL_ROW_IF_(TCALL_IS_ROW_(row), row, other)
+#define TCALL_ROW_IF_(is, row, other)       TCALL_ROW_IF_KNOWN_(is, row, other)
+#define TCALL_ROW_IF_KNOWN_(is, row, other) TCALL_ROW_IF_##is(row, other)
+#define TCALL_ROW_IF_0(row, other)          other
+#define TCALL_ROW_IF_1(row, other)          row
+#define TCALL_IS_ROW_(row)                  TCALL_SECOND_(TCALL_PROBE_ row, 0, 0)
+#define TCALL_PROBE_(...)                   0, 1
+#define TCALL_SECOND_(...)                  TCALL_SECOND_OF_(__VA_ARGS__, 0)
+#define TCALL_SECOND_OF_(a, b, ...)         b
+
+/* A role: its bits, whether there is a default, the default. */
+#define TCALL_R_required        (TCALL_MEMBER_REQUIRED, 0, 0)
+#define TCALL_R_optional        (0, 0, 0)
+#define TCALL_R_defaults(value) (TCALL_MEMBER_DEFAULT, 1, value)
+#define TCALL_ROLE_(macro, role, ...)                                         \
+    TCALL_ROLE_CALL_(macro, TCALL_ROW_OR_(TCALL_R_##role, TCALL_R_optional),  \
+                     __VA_ARGS__)
+#define TCALL_ROLE_CALL_(macro, row, ...)                                     \
+    TCALL_ROLE_OPEN_(macro, TCALL_COLUMNS_ row, __VA_ARGS__)
+#define TCALL_ROLE_OPEN_(macro, ...)           macro(__VA_ARGS__)
+#define TCALL_BITS_(role)                      TCALL_ROLE_(TCALL_BITS_OF_, role, 0)
+#define TCALL_BITS_OF_(bits, has, value, none) bits
+
+/* The columns of a kind: type and length of the member; how a default is
+ * stored and held against which bounds; the types; the node's kind, digits,
+ * flags, size, low, high, more; whether it has a tcall_range, and which; whether
+ * it has a name of its own in JSON, and which. */
+#define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
+    TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
+#define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
+#define TCALL_DECLARE_MAKE_(name, type, ...) type name __VA_ARGS__;
+
+#define TCALL_LABEL_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_LABEL_(name, TCALL_COLUMNS_ label)
+#define TCALL_LABEL_(...)                 TCALL_LABEL_MAKE_(__VA_ARGS__)
+#define TCALL_LABEL_MAKE_(name, has, own) TCALL_ROW_IF_##has(own, name)
+
+#define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
+    TCALL_RANGE_(name, TCALL_COLUMNS_ range)
+#define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
+#define TCALL_RANGE_MAKE_(name, has, low, high, store) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_0(name)
+#define TCALL_RANGE_1(name)                     tcall_range name;
+
+#define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
+    TCALL_BOUNDS_(TCALL_COLUMNS_ range)
+#define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
+    TCALL_BOUNDS_##has(low, high, store)
+#define TCALL_BOUNDS_0(low, high, store)
+#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
+
+#define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
+                       where)                                                 \
+    TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
+#define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
+                         digits, flags, size, low, high, more)                \
+    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
+     TCALL_ROW_IF_##ranged(where, more)}
+
+#define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+    TCALL_FITTING_##has(value, fits, from, to)
+#define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
+
+#define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
+                          name)                                               \
+    TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+    TCALL_INITIAL_##has(value, name, store)
+#ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
+#define TCALL_NONE_GIVEN_ {}, {},
+#define TCALL_INITIAL_0(value, name, store) {},
+#define TCALL_INITIAL_1(value, name, store) store(value),
+#else
+#define TCALL_NONE_GIVEN_ .given_ = {0},
+#define TCALL_INITIAL_0(value, name, store)
+#define TCALL_INITIAL_1(value, name, store) .name = store(value),
+#endif
+
+/* How a default is held against its bounds, and how it gets into the struct. */
+#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
+#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
+#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
+#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
+#define TCALL_SIZED_(value, min, max)                                         \
+    ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_FITS_NEVER_(value, low, high)  0
+#define TCALL_FITS_ALWAYS_(value, low, high) 1
+#define TCALL_AS_IT_IS_(value)          value
+#define TCALL_AS_ZERO_(value)           0
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
+/* Millionths; beyond 9e12 is no bound at all. */
+#define TCALL_MILLIONTHS_(value)                                              \
+    ((value) < -9e12  ? INT64_MIN                                             \
+     : (value) > 9e12 ? INT64_MAX                                             \
+                      : (int64_t)TCALL_SCALED_(value, 1000000.))
+
+#define TCALL_UNKNOWN_                                                        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
+#define TCALL_K_boolean                                                       \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
+#define TCALL_K_integer(low, high)                                            \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
+     (0, 0, 0, 0), (0, 0))
+#define TCALL_K_fixed(digits, low, high)                                      \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+     TCALL_SHAPE_NUMBER,                                                      \
+     (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
+#ifndef TOOLCALL_NO_INT64
+#define TCALL_K_integer64(low, high)                                          \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+     TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
+     (1, low, high, NULL), (0, 0))
+#define TCALL_K_number(low, high)                                             \
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+#define TCALL_K_number_over(low, high)                                        \
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+#define TCALL_K_number_under(low, high)                                       \
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+#define TCALL_K_number_between(low, high)                                     \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
+#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
+      tcall_store_double_), (0, 0))
+#endif
+#define TCALL_K_text(min, max)                                                \
+    TCALL_TEXT_(min, max, max, 0)
+#define TCALL_K_characters(min, max)                                          \
+    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+#define TCALL_K_characters_in(min, max, room)                                 \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
+      NULL), (0, 0, 0, 0), (0, 0))
+#define TCALL_K_string(min, room)                                             \
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+#define TCALL_TEXT_(min, max, room, flags)                                    \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+     TCALL_SHAPE_STRING,                                                      \
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
+#define TCALL_K_choice(me)                                                    \
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+     TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
+      (int)me##_word_count - 1, me##_words_),                              \
+     (0, 0, 0, 0), (0, 0))
+#define TCALL_K_list(me)                                                      \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+     (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
+      sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
+     (0, 0, 0, 0), (0, 0))
+#define TCALL_K_object(me)                                                    \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
+#define TCALL_K_json(room)                                                    \
+    TCALL_K_one_of(TCALL_SHAPE_ANY, room)
+#define TCALL_K_one_of(set, room)                                             \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+     (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
+     (0, 0, 0, 0), (0, 0))
+
+/* Kinds around a kind; around none they are none. */
+#define TCALL_K_or_null(kind)                                                 \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_OR_NULL_OF_, 0)
+#define TCALL_K_named(name, kind)                                             \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_NAMED_OF_, name)
+#define TCALL_AROUND_(row, macro, value)                                      \
+    TCALL_AROUND_IF_(TCALL_IS_ROW_(row), row, macro, value)
+#define TCALL_AROUND_IF_(is, row, macro, value)                               \
+    TCALL_AROUND_KNOWN_(is, row, macro, value)
+#define TCALL_AROUND_KNOWN_(is, row, macro, value)                            \
+    TCALL_AROUND_##is(row, macro, value)
+#define TCALL_AROUND_0(row, macro, value) row
+#define TCALL_AROUND_1(row, macro, value)                                     \
+    TCALL_AROUND_OPEN_(macro, TCALL_COLUMNS_ row, value)
+#define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
+#define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
+    (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
+#define TCALL_NAMED_OF_(member, initial, types, node, range, label, name)     \
+    (member, initial, types, node, range, (1, name))
+
+/* clang-format on */
+
+#else
+typedef struct tcall_object tcall_object;
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
+ * Schema where there is one. */
+#define TCALL_MISFITS(X)                                              \
+    X(TYPE, "type")                                                   \
+    X(MINIMUM, "minimum")                                             \
+    X(MAXIMUM, "maximum")                                             \
+    X(ENUM, "enum")                                                   \
+    X(MIN_LENGTH, "minLength")                                        \
+    X(MAX_LENGTH, "maxLength")                                        \
+    X(MIN_ITEMS, "minItems")                                          \
+    X(MAX_ITEMS, "maxItems")                                          \
+    X(REQUIRED, "required")                                           \
+    X(UNKNOWN, "additionalProperties")                                \
+    X(DUPLICATE, "duplicate") /* a known name came twice */           \
+    X(NUL, "nul")             /* U+0000 in a text */                  \
+    X(ROOM, "room")           /* more than the struct has room for */ \
+    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+} tcall_misfit;
+
+/* An object or list with a shape that is open. */
+typedef struct tcall_level_ {
+    const void *what; /* the tcall_object, or the tcall_shape of a list */
+    char *base;       /* its struct */
+    const char *next; /* of an object: the name that most likely comes next */
+    uint16_t index;   /* member or item that is read */
+} tcall_level_;
+
+/* A string that is read. Of a name or word only so much is known: with which
+ * one in flash it agrees so far. */
+typedef struct tcall_string_ {
+    tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
+} tcall_string_;
+
+#ifdef TOOLCALL_NO_INT64
+typedef uint32_t tcall_number_digits_;
+typedef int32_t tcall_whole_;
+#else
+typedef uint64_t tcall_number_digits_;
+typedef int64_t tcall_whole_;
+#endif
+
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
+typedef struct tcall_number_ {
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
+} tcall_number_;
+
+typedef struct tcall_decoder tcall_decoder;
+
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
+struct tcall_decoder {
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    uint8_t state, depth, levels;
+    uint8_t use;   /* what becomes of the string */
+    bool object;   /* the innermost open container is one */
+    bool keeping;  /* a value is kept as its text */
+    uint16_t kept; /* bytes of that text so far */
+    union {
+        tcall_string_ string;
+        tcall_number_ number;
+    } now;
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
+ * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
+ * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
+ * TCALL_E_TRAILING, or that of the sink. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -340,10 +1025,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -359,11 +1044,6 @@ typedef struct TCALL_TOK_ tcall_tok {
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
 } tcall_tok;
-
-/* A UTF-8 character that has begun. */
-typedef struct tcall_utf_ {
-    uint8_t left, low, high; /* bytes to come; bounds of the next one */
-} tcall_utf_;
 
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -829,7 +1509,7 @@ typedef struct tcall_writer {
     tcall_resume_ *resume; /* NULL: the text is written from its start */
     size_t parts;          /* parts begun */
     uint8_t in_part;       /* parts that are open */
-    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
@@ -848,6 +1528,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
@@ -871,9 +1556,41 @@ TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
- * between. */
+ * between. Within one there may be a second one. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -1246,10 +1963,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* Does the work. args have been checked against the schema. Writes the answer
- * for the model to out: text (tcall_write_text) or JSON; what does not fit is
- * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
- * words in out, or TCALL_E_AGAIN to be called again. */
+/* Does the work. args have been checked against the schema or shape. Writes the
+ * answer for the model to out: text (tcall_write_text) or JSON; what does not
+ * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
+ * reason in words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -1264,14 +1981,17 @@ typedef struct tcall_tool {
     tcall_run run;
     const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    void *user;                /* for run: cx->user */
-    const tcall_hook *hooks;   /* of this tool only */
+    /* Says what the arguments are in place of parameters, fields and
+     * args_size: the schema is written from it, and cx->bound is its struct. */
+    const tcall_object *shape;
+    void *user;              /* for run: cx->user */
+    const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
@@ -1285,6 +2005,15 @@ typedef struct tcall_tool {
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
+
+/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
+ * such a row is only for a server without a registry: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
@@ -1622,11 +2351,6 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
-
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
     const struct tcall_change *before;
@@ -1660,21 +2384,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -1727,6 +2451,9 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */
@@ -2198,7 +2925,8 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. */
+/* What of the model's reasoning is kept and goes back with the history. In
+ * OpenAI's format only one of the >>servers, or a copy of it, has any. */
 enum {
     TCALL_REASONING_NONE,
     TCALL_REASONING_TEXT,    /* words and signatures */
@@ -2210,7 +2938,8 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such */
+                                        are mapped to such (by a copy of one of
+                                        the >>servers) */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -2624,13 +3353,141 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered; /* results of the batch that are in the chat */
-    int turn;      /* the call of the batch that goes on next */
-    int waiting;   /* calls in a row that wait for approval */
+    int delivered;    /* results of the batch that are in the chat */
+    int turn;         /* the call of the batch that goes on next */
+    int waiting;      /* calls in a row that wait for approval */
+    tcall_writer out; /* of the call whose turn it is */
     tcall_call call;
 };
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>mcp: a server of the Model Context Protocol on a line of bytes
+ *
+ * Whoever drives a UART, a USB port or stdio feeds what comes and gets what is
+ * to be sent: JSON-RPC 2.0, one message a line. Clients of both eras are
+ * answered, those that begin with initialize (2024-11-05 to 2025-11-25) and
+ * those that do not (2026-07-28).
+ *
+ *     #define BOARD(TOOL, me)                                             \
+ *         TOOL(me, led, TCALL_ACTUATE, false, "Switches the LED")         \
+ *         TOOL(me, relay, TCALL_ACTUATE, true, "Switches a relay")
+ *     TCALL_TOOLS(board, BOARD)
+ *
+ * makes the rows board_tools of tools with the shapes led_shape, relay_shape
+ * and the functions led_run, relay_run, and union board_room, which has room
+ * for the arguments of each. Columns: name, permissions, confirm, description.
+ * On an AVR rows have to be made so, for their texts are in flash; elsewhere
+ * any row with a shape will do.
+ *
+ * No message is held: arguments go into their struct as they come, and a tool
+ * runs when its line has ended and all of it was right. It runs once: nothing
+ * waits. What it writes is sent at once; after an error, what it wrote are the
+ * reasons. Of the context it sees bound, the struct, and user. A call of a tool
+ * whose permissions are not given, or that a person has to confirm where
+ * nobody can be asked, is answered by an error that says so.
+ */
+
+#ifndef TOOLCALL_NO_MCP
+
+/* The longest name of a tool; the longest id of a request, as JSON: one that is
+ * longer is answered with an error and null for its id; the longest text, as
+ * JSON without white space, of arguments that come before the name of their
+ * tool, as some clients write them: longer ones are refused. */
+#ifndef TOOLCALL_MCP_NAME
+#define TOOLCALL_MCP_NAME 64
+#endif
+#ifndef TOOLCALL_MCP_ID
+#define TOOLCALL_MCP_ID 40
+#endif
+#ifndef TOOLCALL_MCP_STASH
+#define TOOLCALL_MCP_STASH 96
+#endif
+
+typedef struct tcall_mcp_desc {
+    const char *name;    /* of the server; this and version are in flash */
+    const char *version; /* default: "1" */
+    const tcall_tool *tools;
+    uint16_t tool_count;
+    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
+    void *room;    /* for the struct of any tool: union board_room */
+    uint16_t room_size;
+    /* Asks a person whether the tool may run. NULL: nobody can be asked. */
+    bool (*approve)(void *user, const tcall_tool *tool, const void *args);
+    /* Makes calls from the text of their arguments in place of the library:
+     * with a registry, of tools without a shape. Approval is its matter then,
+     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
+     * and returns TCALL_OK or an error. */
+    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
+                tcall_writer *out);
+    tcall_sink sink; /* takes what is to be sent, all of it */
+    void *user;      /* for all of the above */
+} tcall_mcp_desc;
+
+/* Private: what is kept of a message. Each begins as the struct of a shape. */
+typedef struct tcall_mcp_meta_ {
+    uint8_t given_[1], came_[1];
+    char version[16];
+} tcall_mcp_meta_;
+
+typedef struct tcall_mcp_params_ {
+    uint8_t given_[1], came_[1];
+    uint8_t version; /* index, or 255 */
+    char name[TOOLCALL_MCP_NAME + 1];
+    tcall_mcp_meta_ meta;
+} tcall_mcp_params_;
+
+typedef struct tcall_mcp_message_ {
+    uint8_t given_[1], came_[1];
+    uint8_t jsonrpc, method; /* index, or 255 */
+    char id[TOOLCALL_MCP_ID + 1];
+    tcall_mcp_params_ params;
+} tcall_mcp_message_;
+
+typedef struct tcall_mcp {
+    tcall_mcp_desc desc;
+    /* private */
+    tcall_writer out;
+    char piece[32];
+    bool blank;    /* nothing but white space in this line so far */
+    uint16_t tool; /* index of the one that is called; tool_count: none */
+    tcall_mcp_message_ message;
+    char stash[TOOLCALL_MCP_STASH + 1];
+    union {
+        tcall_decoder decoder;
+        tcall_ctx cx; /* while a tool runs, when all is read */
+    } at_work;
+} tcall_mcp;
+
+/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+ * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
+ * is too small for the struct of one. */
+TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* Takes bytes of the line in any pieces, answers and runs tools. Returns
+ * TCALL_OK, or the error of the sink. */
+TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
+/* Refuses the message that is coming in, whatever else comes of it: the driver
+ * lost a byte, or got a wrong one. JSON cannot show that: 60 may become 6. */
+TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
+
+/* clang-format off */
+#define TCALL_TOOLS(me, TOOLS)                                                \
+    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
+        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
+    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+#define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
+                name##_run, permissions, confirm),
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+/* clang-format on */
+
+#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }
@@ -2757,6 +3614,12 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* A byte of a string that needs no second look. */
+TCALL_SHARED_ bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -2764,6 +3627,33 @@ TCALL_SHARED_ int tcall_hex_(char digit)
         return digit - '0';
     digit = (char)(digit | 0x20); /* to lower case */
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* First or following byte of a multi-byte character. */
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+{
+    if (u->left) {
+        if (c < u->low || c > u->high)
+            return false;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
+        return true;
+    }
+    if (c < 0xC2 || c > 0xF4)
+        return false;
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    return true;
+}
+
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns the literal that begins with c, in flash; null if there is none. */
+TCALL_SHARED_ const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
@@ -2814,6 +3704,61 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     case 't': return '\t';
     default: return 0;
     }
+}
+
+/* ---- the grammar of numbers ---- */
+
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
+{
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': next += 2; break;
+    case 'e':
+    case 'E': next += 3; break;
+    case '+': next += 4; break;
+    case '-': next += 5; break;
+    default:
+        if (!tcall_is_digit_(c))
+            return 0;
+        next += c != '0';
+    }
+    return (uint8_t)TCALL_BYTE_(next);
+}
+
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
+{
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
 /* ---- decimal numbers ----
@@ -2936,6 +3881,22 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
+/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
+ * 10^22, which doubles hold exactly; else it may be off by a few units in the
+ * last place. */
+TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+{
+    double value = (double)digits, power;
+    int steps = exponent < 0 ? -exponent : exponent, i;
+    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
+        power = 1;
+        for (i = 0; i < 22 && i < steps; i++)
+            power *= 10;
+        value = exponent < 0 ? value / power : value * power;
+    }
+    return value;
+}
+
 /* ---- hash ---- */
 
 /* FNV-1a: the hash of a text is that of its parts, one after the other. */
@@ -3012,11 +3973,1065 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }
+
+/* ==========================================================================
+ * >>shape
+ *
+ * Words lie in flash, one after the other, each ended by NUL. They are compared
+ * there.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Returns the word that follows this one. */
+TCALL_SHARED_ const char *tcall_word_next_(const char *word)
+{
+    while (TCALL_BYTE_(word))
+        word++;
+    return word + 1;
+}
+
+/* Returns the word at an index of a list. */
+TCALL_SHARED_ const char *tcall_word_at_(const char *list, int index)
+{
+    for (; index > 0; index--)
+        list = tcall_word_next_(list);
+    return list;
+}
+
+/* Returns whether the first len bytes of two words are the same. */
+TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
+                                      size_t len)
+{
+    while (len && TCALL_BYTE_(word) == TCALL_BYTE_(other)) {
+        word++;
+        other++;
+        len--;
+    }
+    return len == 0;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>read
+ *
+ * A state machine: the state says what may come, each function below eats as
+ * much of a piece as it can and returns what is left. Open objects and lists
+ * that have a shape are levels. Where there are more open containers than
+ * levels we are in a value that has no shape of its own, or whose place is
+ * wrong: it is recognised and nothing else.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+enum {
+    /* between tokens, where white space may be */
+    TCALL_READ_VALUE_,
+    TCALL_READ_FIRST_VALUE_, /* or ']' */
+    TCALL_READ_NAME_,
+    TCALL_READ_FIRST_NAME_, /* or '}' */
+    TCALL_READ_COLON_,
+    TCALL_READ_NEXT_, /* ',' or a closing bracket */
+    TCALL_READ_END_,  /* nothing */
+    /* within a token */
+    TCALL_READ_STRING_,
+    TCALL_READ_ESCAPE_,
+    TCALL_READ_HEX_,
+    TCALL_READ_LITERAL_,
+    TCALL_READ_NUMBER_,
+    TCALL_READ_STOPPED_
+};
+
+/* What becomes of a string. */
+enum {
+    TCALL_INTO_NOTHING_,
+    TCALL_INTO_TEXT_,
+    TCALL_INTO_CHOICE_,
+    TCALL_INTO_NAME_
+};
+
+/* Longer numbers are refused, so that places are counted in 16 bits; greater
+ * exponents are no different from this one, which is beyond all of them. */
+#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_POWER_  3000
+
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* The object that is read; which one is said by the first level. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->open_levels[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
+/* ---- what is wrong ---- */
+
+/* Ends the reading. Returns where. */
+static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
+                                    const char *at)
+{
+    decoder->state = TCALL_READ_STOPPED_;
+    decoder->error = error;
+    return at;
+}
+
+/* Notes a misfit of the value that the first levels lead to. Returns it, or
+ * NULL when there is no room for it. */
+static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
+                                      uint8_t levels)
+{
+    tcall_misfit *misfit = NULL;
+    uint8_t i;
+    if (decoder->error == TCALL_OK)
+        decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count];
+        misfit->code = code;
+        misfit->steps = levels;
+        for (i = 0; i < levels; i++)
+            misfit->trail[i] = decoder->open_levels[i].index;
+    }
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    return misfit;
+}
+
+/* Notes a misfit of the value that is read. */
+static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
+{
+    return tcall_read_note_(decoder, code, decoder->levels);
+}
+
+/* ---- where we are ---- */
+
+/* Returns whether the innermost open container has a shape. */
+static bool tcall_read_shaped_(const tcall_decoder *decoder)
+{
+    return decoder->depth == decoder->levels;
+}
+
+static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
+{
+    return TCALL_FETCH_8_(&decoder->shape->kind);
+}
+
+/* Returns where the value that is read is kept, or NULL. */
+static char *tcall_read_place_(const tcall_decoder *decoder,
+                               const tcall_shape *shape)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    if (!decoder->base || offset == TCALL_NOWHERE)
+        return NULL;
+    return decoder->base + offset;
+}
+
+/* A value of these types begins. Returns its shape: after holes were filled,
+ * and when another type was expected, one that takes anything. */
+static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
+                                            unsigned types)
+{
+    if (!tcall_read_shaped_(decoder))
+        return &tcall_any_;
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+    return decoder->shape;
+}
+
+/* The value is complete. */
+static void tcall_read_value_end_(tcall_decoder *decoder)
+{
+    decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
+    if (tcall_read_shaped_(decoder))
+        decoder->keeping = false;
+}
+
+/* Keeps a part of the value's text. What it has no room for is noted when it
+ * is complete. */
+static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
+        memcpy(to + decoder->kept, bytes, len);
+        decoder->kept = (uint16_t)(decoder->kept + len);
+    } else {
+        decoder->kept = size;
+    }
+    if (decoder->keeping)
+        return;
+    if (decoder->kept < size) {
+        to[decoder->kept] = 0;
+        return;
+    }
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+}
+
+/* ---- words ----
+ *
+ * A name or a word of a choice is compared in flash as it comes: the candidate
+ * agrees with all of it so far, so it is also what the next candidate has to
+ * agree with. Names are tried in a circle from the expected one on.
+ */
+
+static const char *tcall_read_names_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return TCALL_FETCH_POINTER_(const char *, &object->names);
+}
+
+/* Looks for another candidate, which goes on with this byte. */
+static void tcall_read_candidate_(tcall_decoder *decoder, char c)
+{
+    tcall_string_ *string = &decoder->now.string;
+    const char *word = string->word;
+    do {
+        if (--string->left == 0) {
+            string->word = NULL;
+            return;
+        }
+        word = tcall_word_next_(word);
+        if (++string->index == string->count) { /* names: choices end here */
+            word = tcall_read_names_(decoder->level);
+            string->index = 0;
+        }
+    } while (!tcall_word_agrees_(word, string->word, string->len) ||
+             TCALL_BYTE_(word + string->len) != c);
+    string->word = word;
+    string->len++;
+}
+
+static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->word; bytes++, len--) {
+        if (TCALL_BYTE_(string->word + string->len) == *bytes)
+            string->len++;
+        else
+            tcall_read_candidate_(decoder, *bytes);
+    }
+}
+
+/* Returns whether the word that came is a candidate as a whole. */
+static bool tcall_read_word_known_(tcall_decoder *decoder)
+{
+    tcall_read_word_(decoder, "", 1);
+    return decoder->now.string.word != NULL;
+}
+
+/* Members that came are a set of bits after those that were given. */
+static char *tcall_read_came_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
+}
+
+/* A name that is known: its value is expected, and then the next name. */
+static void tcall_read_member_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
+    char *given = level->base + index / 8;
+    char *came = tcall_read_came_(level) + index / 8;
+    level->index = index;
+    level->next = decoder->now.string.word + decoder->now.string.len;
+    if (*came & bit) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
+        return;
+    }
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
+    decoder->base = level->base;
+}
+
+static void tcall_read_name_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint16_t before = level->index;
+    decoder->shape = &tcall_any_;
+    if (tcall_read_word_known_(decoder)) {
+        tcall_read_member_(decoder);
+    } else if (!TCALL_FETCH_8_(&object->open)) {
+        level->index = 0xFFFF;
+        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        level->index = before;
+    }
+}
+
+/* ---- strings ---- */
+
+static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
+{
+    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    decoder->use = use;
+    decoder->state = TCALL_READ_STRING_;
+}
+
+/* After the last name the first one comes. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    const tcall_level_ *level = decoder->level;
+    uint8_t count;
+    tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
+    if (!tcall_read_shaped_(decoder))
+        return;
+    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
+    string->count = string->left = count;
+    string->index = (uint8_t)(level->index + 1);
+    string->word = count ? level->next : NULL;
+    if (string->index == count) {
+        string->index = 0;
+        string->word = tcall_read_names_(level);
+    }
+}
+
+static void tcall_read_text_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
+    tcall_string_ *string = &decoder->now.string;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
+    if (kind == TCALL_KIND_TEXT) {
+        decoder->use = TCALL_INTO_TEXT_;
+        string->to = tcall_read_place_(decoder, shape);
+    } else if (kind == TCALL_KIND_CHOICE) {
+        decoder->use = TCALL_INTO_CHOICE_;
+        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        string->left = string->count;
+    }
+}
+
+/* A part of a text, which is stored as far as there is room. */
+static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    if (string->to) {
+        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+        if (len < size && string->len < size - len)
+            memcpy(string->to + string->len, bytes, len);
+    }
+    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
+}
+
+/* Decoded bytes of a string. */
+static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
+                              size_t len)
+{
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_(decoder, bytes, len);
+    else
+        tcall_read_word_(decoder, bytes, len);
+}
+
+static void tcall_read_text_end_(tcall_decoder *decoder)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    const tcall_shape *shape = decoder->shape;
+    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
+    size_t count = string->len;
+    if (flags & TCALL_MEMBER_CHARACTERS)
+        count -= string->followed;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        code = TCALL_MISFIT_MIN_LENGTH;
+    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+             !(flags & TCALL_MEMBER_UNSAID))
+        code = TCALL_MISFIT_MAX_LENGTH;
+    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
+        code = TCALL_MISFIT_ROOM;
+    if (code)
+        tcall_read_misfit_(decoder, code);
+    else if (string->to)
+        string->to[string->len] = 0;
+}
+
+static void tcall_read_choice_end_(tcall_decoder *decoder)
+{
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint8_t index = 255;
+    if (tcall_read_word_known_(decoder))
+        index = decoder->now.string.index;
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+    if (to)
+        *to = (char)index;
+}
+
+static void tcall_read_string_end_(tcall_decoder *decoder)
+{
+    if (decoder->use == TCALL_INTO_NAME_) {
+        if (tcall_read_shaped_(decoder))
+            tcall_read_name_end_(decoder);
+        decoder->state = TCALL_READ_COLON_;
+        return;
+    }
+    if (decoder->use == TCALL_INTO_TEXT_)
+        tcall_read_text_end_(decoder);
+    else if (decoder->use == TCALL_INTO_CHOICE_)
+        tcall_read_choice_end_(decoder);
+    tcall_read_value_end_(decoder);
+}
+
+/* Returns the end of a run of bytes that stand for themselves. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+                                   const char *end)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; at < end; at++) {
+        unsigned char c = (unsigned char)*at;
+        if (!string->utf.left) {
+            while (at < end && tcall_is_plain_(*at))
+                at++;
+            if (at == end || (c = (unsigned char)*at) < 0x80)
+                break;
+        }
+        if (!tcall_utf8_step_(&string->utf, c))
+            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+        string->followed += (c & 0xC0) == 0x80;
+    }
+    return at;
+}
+
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    const char *from = at;
+    if (decoder->now.string.high && *at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    at = tcall_read_run_(decoder, at, end);
+    if (decoder->state == TCALL_READ_STOPPED_)
+        return at;
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
+    if (at == end)
+        return at;
+    if (*at == '\\')
+        decoder->state = TCALL_READ_ESCAPE_;
+    else if (*at == '"')
+        tcall_read_string_end_(decoder);
+    else
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    return at + 1;
+}
+
+/* U+0000 ends a text in C, and words in flash. */
+static void tcall_read_nul_(tcall_decoder *decoder)
+{
+    if (decoder->now.string.to)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
+    decoder->now.string.word = NULL;
+}
+
+/* A character that was escaped. */
+static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
+{
+    char bytes[4];
+    size_t len = tcall_utf8_(bytes, code);
+    decoder->state = TCALL_READ_STRING_;
+    if (code == 0)
+        tcall_read_nul_(decoder);
+    decoder->now.string.followed += len - 1;
+    tcall_read_bytes_(decoder, bytes, len);
+}
+
+static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
+{
+    char c = tcall_unescape_(*at);
+    if (*at == 'u') {
+        decoder->state = TCALL_READ_HEX_;
+        decoder->now.string.hex_left = 4;
+        return at + 1;
+    }
+    if (!c || decoder->now.string.high)
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    tcall_read_escaped_(decoder, (unsigned char)c);
+    return at + 1;
+}
+
+/* \uXXXX is complete: a character, or half of one. Returns false when the
+ * halves do not come in their order. */
+static bool tcall_read_unit_(tcall_decoder *decoder)
+{
+    tcall_string_ *string = &decoder->now.string;
+    uint16_t unit = string->unit, high = string->high;
+    bool low = (unit & 0xFC00) == 0xDC00;
+    uint32_t code = unit;
+    if (low != (high != 0))
+        return false;
+    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
+    if (low)
+        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
+    if (string->high)
+        decoder->state = TCALL_READ_STRING_;
+    else
+        tcall_read_escaped_(decoder, code);
+    return true;
+}
+
+static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
+{
+    tcall_string_ *string = &decoder->now.string;
+    int digit = tcall_hex_(*at);
+    string->unit = (uint16_t)(string->unit << 4 | digit);
+    if (digit < 0 || (--string->hex_left == 0 && !tcall_read_unit_(decoder)))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    return at + 1;
+}
+
+/* ---- numbers ----
+ *
+ * Exact decimals: zeros are not appended to the digits before another digit
+ * follows, so 5.0 is 5, and it is known of every number whether it is whole.
+ */
+
+#ifdef TOOLCALL_NO_INT64
+#define TCALL_DIGITS_MAX_ UINT32_MAX
+#define TCALL_WHOLE_MAX_  INT32_MAX
+#define TCALL_WHOLE_MIN_  INT32_MIN
+#else
+#define TCALL_DIGITS_MAX_ UINT64_MAX
+#define TCALL_WHOLE_MAX_  INT64_MAX
+#define TCALL_WHOLE_MIN_  INT64_MIN
+#endif
+
+/* Returns false when there is no room for one digit more. */
+static bool tcall_number_times_ten_(tcall_number_ *number)
+{
+    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
+        return false;
+    number->digits *= 10;
+    return true;
+}
+
+static void tcall_number_digit_(tcall_number_ *number, char c)
+{
+    number->zeros++;
+    if (c == '0')
+        return;
+    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+        number->zeros--;
+    number->lost = (int16_t)(number->lost + number->zeros);
+    number->zeros = 0;
+    if (!number->lost)
+        number->digits += (tcall_number_digits_)(c - '0');
+}
+
+/* Takes a byte. Returns false when it is none of the number. */
+static bool tcall_number_take_(tcall_number_ *number, char c)
+{
+    uint8_t state = tcall_number_next_(number->state, c);
+    if (!state)
+        return false;
+    number->state = state;
+    if (state == TCALL_N_MINUS_) {
+        number->minus = true;
+    } else if (state == TCALL_N_SIGN_) {
+        number->small = c == '-';
+    } else if (state == TCALL_N_EXPONENT_) {
+        if (number->power < TCALL_NUMBER_POWER_)
+            number->power = (int16_t)(number->power * 10 + (c - '0'));
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+        number->length++;
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        tcall_number_digit_(number, c);
+    }
+    return true;
+}
+
+#ifdef TOOLCALL_NO_INT64
+/* Divides by ten. Returns whether there is a rest. */
+static bool tcall_number_tenth_(tcall_number_ *number)
+{
+    bool rest = number->digits % 10 != 0;
+    number->digits /= 10;
+    return rest;
+}
+#else
+/* The same in parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static bool tcall_number_tenth_(tcall_number_ *number)
+{
+    uint64_t tenth = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
+        tenth = tenth << 16 | rest / 10;
+        rest %= 10;
+    }
+    number->digits = tenth;
+    return rest != 0;
+}
+#endif
+
+/* Returns the number * 10^exponent as a whole one. What is cut off, also at
+ * the ends of the range, is marked as lost. */
+static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
+{
+    const tcall_number_digits_ most =
+        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
+    for (; exponent < 0 && number->digits; exponent++)
+        if (tcall_number_tenth_(number))
+            number->lost = 1;
+    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
+        exponent--;
+    if (number->digits > most || (exponent > 0 && number->digits)) {
+        number->digits = most;
+        number->lost = 1;
+    }
+    return number->minus ? (tcall_whole_)(0 - number->digits)
+                         : (tcall_whole_)number->digits;
+}
+
+/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
+ * it. */
+static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
+                               tcall_whole_ bound)
+{
+    if (value != bound)
+        return value < bound ? -1 : 1;
+    return !number->lost ? 0 : number->minus ? -1 : 1;
+}
+
+/* Notes a number that is out of bounds. Flags exclude a bound. */
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
+    tcall_misfit *misfit = NULL;
+    if (tcall_number_order_(number, value, low) < over)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
+    else if (tcall_number_order_(number, value, high) > -under)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
+    if (misfit) {
+        misfit->got = value < INT32_MIN   ? INT32_MIN
+                      : value > INT32_MAX ? INT32_MAX
+                                          : (int32_t)value;
+        misfit->exact = !number->lost && misfit->got == value;
+    }
+}
+
+#ifndef TOOLCALL_NO_INT64
+bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
+{
+    double value = tcall_decimal_(digits, exponent);
+    if (minus)
+        value = -value;
+    memcpy(to, &value, sizeof value);
+    return value >= -DBL_MAX && value <= DBL_MAX;
+}
+
+/* Stores an int64_t or a double. A double that has no bound on that side may
+ * be beyond what millionths can say. */
+static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
+                             uint64_t digits, int exponent)
+{
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    bool minus = decoder->now.number.minus;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
+        value != (minus ? range->low : range->high))
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
+    if (!to)
+        return;
+    if (!range->store)
+        memcpy(to, &value, sizeof value);
+    else if (!range->store(to, digits, exponent, minus))
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+}
+#endif
+
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
+{
+    const tcall_shape *shape = decoder->shape;
+    char *to = tcall_read_place_(decoder, shape);
+    tcall_number_ *number = &decoder->now.number;
+#ifndef TOOLCALL_NO_INT64
+    uint64_t digits = number->digits;
+#endif
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
+    int32_t value = (int32_t)whole;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
+        tcall_read_wide_(decoder, whole, digits, exponent);
+        return;
+    }
+#endif
+    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
+                       TCALL_FETCH_32_(&shape->high), 0);
+    if (to)
+        memcpy(to, &value, sizeof value);
+}
+
+/* Only what has bounds, or must be whole, is looked at. */
+static void tcall_read_number_end_(tcall_decoder *decoder)
+{
+    const tcall_number_ *number = &decoder->now.number;
+    int power = number->small ? -number->power : number->power;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+    if (any && !stored)
+        return;
+    power += number->zeros - number->places; /* that of the last digit not 0 */
+    if (number->length == TCALL_NUMBER_DIGITS_)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else if (!any && number->digits && power < 0)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+    else if (stored)
+        tcall_read_number_store_(decoder, number->lost + power);
+}
+
+static void tcall_read_number_begin_(tcall_decoder *decoder)
+{
+    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
+}
+
+static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
+                                      const char *end)
+{
+    tcall_number_ *number = &decoder->now.number;
+    while (at < end && tcall_number_take_(number, *at))
+        at++;
+    if (at == end)
+        return at;
+    if (!tcall_number_ends_(number->state))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder))
+        tcall_read_number_end_(decoder);
+    tcall_read_value_end_(decoder);
+    return at;
+}
+
+/* ---- true, false, null ---- */
+
+static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
+                                       const char *end)
+{
+    const char **word = &decoder->now.string.word;
+    for (; at < end && TCALL_BYTE_(*word); at++, ++*word)
+        if (*at != TCALL_BYTE_(*word))
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (!TCALL_BYTE_(*word))
+        tcall_read_value_end_(decoder);
+    return at;
+}
+
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
+{
+    decoder->state = TCALL_READ_LITERAL_;
+    decoder->now.string.word = tcall_literal_(c);
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
+    const tcall_level_ *level = decoder->level;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    tcall_read_literal_begin_(decoder, 'n');
+}
+
+static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
+    char *to = tcall_read_place_(decoder, shape);
+    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
+        *to = c == 't';
+    tcall_read_literal_begin_(decoder, c);
+}
+
+/* ---- objects and arrays ---- */
+
+/* The root's object is in its level already. */
+static void tcall_read_object_begin_(tcall_level_ *level,
+                                     const tcall_shape *shape)
+{
+    const tcall_object *object =
+        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    if (object)
+        level->what = object;
+    object = (const tcall_object *)level->what;
+    level->next = tcall_read_names_(level);
+    TCALL_COPY_(level->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* An object or list with a shape is a level of its own. */
+static void tcall_read_level_open_(tcall_decoder *decoder,
+                                   const tcall_shape *shape)
+{
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
+    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
+        return;
+    }
+    decoder->levels++;
+    decoder->level = level;
+    level->base = tcall_read_place_(decoder, shape);
+    level->index = 0xFFFF; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        tcall_read_object_begin_(level, shape);
+    else
+        level->what = shape;
+}
+
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
+{
+    bool object = *at == '{';
+    const tcall_shape *shape = tcall_read_admit_(
+        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    uint8_t *open = &decoder->open[depth / 8];
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (depth == TOOLCALL_MAX_DEPTH)
+        return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
+    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        tcall_read_level_open_(decoder, shape);
+    decoder->object = object;
+    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
+    decoder->depth++;
+    return at + 1;
+}
+
+/* Notes each required member that did not come. */
+static void tcall_read_object_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    const char *came = tcall_read_came_(level);
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++, member++) {
+        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+            !TCALL_BIT_OF_(came, i)) {
+            level->index = i;
+            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
+        }
+    }
+}
+
+/* Notes a misfit of the list itself. */
+static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
+}
+
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    uint16_t count = (uint16_t)(level->index + 1);
+    if (count < TCALL_FETCH_32_(&list->low))
+        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
+    if (level->base)
+        memcpy(level->base, &count, sizeof count);
+}
+
+/* An item of a list begins. The first one too many is noted. */
+static void tcall_read_item_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    int32_t left;
+    if (level->index != 0xFFFE) /* and then all are one */
+        level->index++;
+    left = TCALL_FETCH_32_(&list->high) - level->index;
+    decoder->shape = &tcall_any_;
+    decoder->base = level->base;
+    if (left > 0)
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    if (left > 0 && level->base)
+        decoder->base += TCALL_FETCH_8_(&list->digits) +
+                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
+    if (left == 0)
+        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
+                                                 TCALL_MEMBER_UNSAID
+                                             ? TCALL_MISFIT_ROOM
+                                             : TCALL_MISFIT_MAX_ITEMS);
+}
+
+static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
+{
+    if (decoder->object != (*at == '}'))
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    if (tcall_read_shaped_(decoder)) {
+        if (decoder->object)
+            tcall_read_object_end_(decoder);
+        else
+            tcall_read_list_end_(decoder);
+        if (--decoder->levels)
+            decoder->level--;
+    }
+    decoder->depth--;
+    decoder->object =
+        decoder->depth && TCALL_BIT_OF_(decoder->open, decoder->depth - 1);
+    tcall_read_value_end_(decoder);
+    return at + 1;
+}
+
+static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+{
+    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    switch (*at) {
+    case '{':
+    case '[': return tcall_read_open_(decoder, at);
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
+    case 'n': tcall_read_null_begin_(decoder); break;
+    case 't':
+    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
+    default:
+        if (!tcall_is_digit_(*at) && *at != '-')
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+        tcall_read_number_begin_(decoder);
+    }
+    return at; /* these are eaten from their first byte on */
+}
+
+/* ---- between tokens ---- */
+
+/* After a value: a comma or a closing bracket. */
+static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
+{
+    if (*at == '}' || *at == ']')
+        return tcall_read_close_(decoder, at);
+    if (*at != ',')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+    return at + 1;
+}
+
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+{
+    switch (decoder->state) {
+    case TCALL_READ_FIRST_VALUE_:
+        if (*at == ']')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '}')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
+    case TCALL_READ_COLON_:
+        if (*at != ':')
+            break;
+        decoder->state = TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
+    }
+    return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+}
+
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
+{
+    switch (decoder->state) {
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
+    case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
+    case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
+    }
+}
+
+int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
+{
+    const char *at = bytes, *end = bytes + len;
+    int error;
+    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+        const char *from = at;
+        bool keeping = decoder->keeping;
+        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+            at++;
+            continue;
+        }
+        at = tcall_read_token_(decoder, at, end);
+        if (keeping || decoder->keeping)
+            tcall_read_keep_(decoder, from, (size_t)(at - from));
+    }
+    decoder->at += (size_t)(at - bytes);
+    if (decoder->sink && at > bytes) {
+        error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
+        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+            tcall_read_stop_(decoder, error, at);
+    }
+    return decoder->error;
+}
+
+int tcall_decoder_end(tcall_decoder *decoder)
+{
+    if (decoder->state < TCALL_READ_STOPPED_ &&
+        decoder->state != TCALL_READ_END_)
+        tcall_decoder_poison(decoder);
+    return decoder->error;
+}
+
+void tcall_decoder_poison(tcall_decoder *decoder)
+{
+    if (decoder->state != TCALL_READ_STOPPED_)
+        tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
+}
+
+void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
+                        void *out)
+{
+    memset(decoder, 0, sizeof *decoder);
+    decoder->shape = &tcall_root_;
+    decoder->base = (char *)out;
+    decoder->open_levels[0].what = shape;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan
@@ -3053,55 +5068,6 @@ enum {
     TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': return next[2];
-    case 'e':
-    case 'E': return next[3];
-    case '+': return next[4];
-    case '-': return next[5];
-    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
-    }
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
                      void *user)
 {
@@ -3127,14 +5093,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
-}
-
-static const char tcall_literals_[] = "true\0false\0null\0";
-
-/* The one that begins with c, null if there is none. */
-static inline const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Flags of a token, beside its type. */
@@ -3223,8 +5181,8 @@ static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
 
 /* The row below parent, that of the open container, that the key or element
  * matches. */
-static uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent, const char *key,
-                                 size_t len)
+static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
+                                        const char *key, size_t len)
 {
     const tcall_path *row = s->rows;
     const char *text = s->keys;
@@ -3374,36 +5332,13 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     }
 }
 
-/* First or following byte of a multi-byte character. */
-TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
-{
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
-        return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
-    return true;
-}
-
-static bool tcall_is_plain_(char c)
-{
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
-}
-
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
  * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
@@ -3587,9 +5522,9 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
         if (ends && !tcall_number_ends_(state))
             s->error = TCALL_E_BAD_VALUE;
     } else {
-        while (p < end && *s->lit && *p == *s->lit)
+        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
             p++, s->lit++;
-        ends = !*s->lit;
+        ends = !TCALL_BYTE_(s->lit);
         if (p < end && !ends)
             s->error = TCALL_E_BAD_VALUE;
     }
@@ -3663,7 +5598,7 @@ static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
         s->lit = tcall_literal_(*p);
-        if (*p != *s->lit)
+        if (*p != TCALL_BYTE_(s->lit))
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
@@ -3772,9 +5707,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
@@ -4408,13 +6345,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, scaled. Off by a few units in the last place. */
+/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     const char *p;
-    double out = 0;
-    int digits, scale;
+    uint64_t sum = 0;
+    double out;
+    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
@@ -4422,11 +6360,8 @@ double tcall_json_double(tcall_json v, double fallback)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
-        out = out * 10 + tcall_num_digit_(&n, &p);
-    for (scale = n.top - digits + 1; scale > 0; scale--)
-        out *= 10;
-    for (; scale < 0; scale++)
-        out /= 10;
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
+    out = tcall_decimal_(sum, n.top - digits + 1);
     return n.sign < 0 ? -out : out;
 }
 
@@ -5412,6 +7347,13 @@ int tcall_writer_flush(tcall_writer *writer)
     return writer->error;
 }
 
+/* Only the agent takes up texts again. */
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_RESUME_(writer) ((writer)->resume)
+#else
+#define TCALL_RESUME_(writer) ((tcall_resume_ *)NULL)
+#endif
+
 /* A text that is written again, because the sink refused the rest of it, need
  * not be written as a whole: its strings and tools are parts, and those before
  * the one that was refused are left out. All else is written again: it is
@@ -5421,7 +7363,7 @@ int tcall_writer_flush(tcall_writer *writer)
  * to follow. A part within another one does not count. */
 TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = writer->resume;
+    tcall_resume_ *resume = TCALL_RESUME_(writer);
     if (resume && !writer->in_part) {
         writer->parts++;
         if (writer->parts < resume->part || writer->error)
@@ -5462,7 +7404,8 @@ static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
-    size_t stored = writer->resume ? writer->resume->stored : 0;
+    const tcall_resume_ *resume = TCALL_RESUME_(writer);
+    size_t stored = resume ? resume->stored : 0;
     size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
     if (skip >= len)
@@ -5562,7 +7505,7 @@ int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
     if (len) {
         writer->last = bytes[len - 1];
         if (writer->quoted)
-            tcall_write_escaped_(writer, bytes, len, false);
+            tcall_write_escaped_(writer, bytes, len, writer->quoted > 1);
         else
             tcall_write_out_(writer, bytes, len);
     }
@@ -5578,6 +7521,22 @@ int tcall_write_text(tcall_writer *writer, const char *text)
 TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
 {
     return tcall_write_bytes(writer, &c, 1);
+}
+
+int tcall_write_flash(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != 0) {
+        if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
+    return writer->error;
+#else
+    return tcall_write_text(writer, text);
+#endif
 }
 
 /* ---- values ---- */
@@ -5635,36 +7594,69 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
+/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
+ * end. */
+TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
+                                             const char *form)
+{
+    for (; *form && *form != '%'; form++)
+        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
+    return form;
+}
+
+/* Writes such a form with the inside of a string in place of each %: first a,
+ * then b. */
+TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
+                                      const char *a, const char *b)
+{
+    tcall_write_comma_(writer);
+    while (*(form = tcall_write_plain_(writer, form))) {
+        tcall_write_content_(writer, tcall_str_of(a));
+        a = b;
+        form++;
+    }
+}
+
 /* ---- numbers ---- */
 
-/* Takes the last decimal digit off a number. Sixteen bits are divided at a
- * time, since a division of 64 bits is a large function on small machines. */
-static char tcall_write_digit_(uint64_t *number)
+/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
+ * large function on small machines. */
+typedef struct tcall_natural_ {
+    uint16_t part[4];
+} tcall_natural_;
+
+/* Takes the last decimal digit off a number. Returns whether more are left. */
+static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
 {
-    uint64_t quotient = 0;
     uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
-        quotient = quotient << 16 | rest / 10;
+    bool more = false;
+    int i;
+    for (i = 3; i >= 0; i--) {
+        rest = rest << 16 | number->part[i];
+        number->part[i] = (uint16_t)(rest / 10);
         rest %= 10;
+        more = more || number->part[i];
     }
-    *number = quotient;
-    return (char)('0' + rest);
+    *digit = (char)('0' + rest);
+    return more;
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
+    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
+                            (uint16_t)(number >> 32),
+                            (uint16_t)(number >> 48)}};
     char out[48], *first = out + sizeof out;
     int digits = 0;
+    bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        *--first = tcall_write_digit_(&number);
+        more = tcall_write_digit_(&left, --first);
         digits++;
-    } while ((number || digits <= decimals) && first > out + 2);
+    } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
@@ -5909,14 +7901,14 @@ int tcall_write_quote(tcall_writer *writer)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    writer->quoted = 1;
+    writer->quoted++;
     writer->last = 0;
     return writer->error;
 }
 
 int tcall_write_unquote(tcall_writer *writer)
 {
-    writer->quoted = 0;
+    writer->quoted--;
     return tcall_write_char_(writer, '"');
 }
 
@@ -5988,6 +7980,913 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
             return writer->error;
     }
 }
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- texts in flash ---- */
+
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
+        text++;
+        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            len = 0;
+        }
+    }
+#else
+    tcall_write_content_(writer, tcall_str_of(text));
+#endif
+}
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_put_content_(writer, text);
+    tcall_write_char_(writer, '"');
+}
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+{
+    char text[24];
+    tcall_writer digits;
+    tcall_writer_init(&digits, text, sizeof text);
+    tcall_write_fixed(&digits, value, decimals);
+    while (decimals && text[digits.fill - 1] == '0') {
+        digits.fill--;
+        decimals--;
+    }
+    if (text[digits.fill - 1] == '.')
+        digits.fill--;
+    tcall_write_bytes(writer, text, digits.fill);
+}
+
+/* ---- nodes ---- */
+
+/* The bounds of a value that its schema says. */
+typedef struct tcall_said_ {
+    int64_t low, high;
+    bool has_low, has_high;
+    uint8_t group; /* TCALL_SAID_... */
+} tcall_said_;
+
+/* What bounds are of: their keywords, and their nouns. */
+enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+
+static tcall_said_ tcall_said_of_(const tcall_shape *node)
+{
+    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
+                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        said.low = range->low;
+        said.high = range->high;
+        said.has_low = range->low > INT64_MIN;
+        said.has_high = range->high < INT64_MAX;
+    }
+#endif
+    if (node->kind < TCALL_KIND_TEXT)
+        return said;
+    said.group =
+        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
+    said.has_low = node->low > 0;
+    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
+    return said;
+}
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* Returns whether the kind has bounds that are said. */
+static bool tcall_kind_has_bounds_(const tcall_shape *node)
+{
+    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
+           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+}
+
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(const tcall_shape *node)
+{
+    unsigned types = node->types;
+    if (types & TCALL_SHAPE_NUMBER)
+        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
+    return types;
+}
+
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* ---- JSON Schema ---- */
+
+static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null);
+
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+}
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
+    if ((types & all) == all)
+        return;
+    if (several) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+    }
+    for (index = 0; index < 7; index++) {
+        if (!(types >> index & 1))
+            continue;
+        if (several)
+            tcall_write_open(view->out, '{');
+        tcall_view_type_(view, index);
+        if (several)
+            tcall_write_close(view->out, '}');
+    }
+    if (several)
+        tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
+    tcall_write_open(view->out, '[');
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    tcall_said_ said = tcall_said_of_(node);
+    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
+    if (view->mode != TCALL_VIEW_WHOLE_)
+        return;
+    if (said.has_low) {
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
+        tcall_put_number_(view->out, said.low, decimals);
+    }
+    if (said.has_high) {
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
+        tcall_put_number_(view->out, said.high, decimals);
+    }
+}
+
+static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+{
+    TCALL_FETCH_(tcall_shape, node, item);
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
+    tcall_write_close(view->out, '}');
+}
+
+/* Writes what the schema of a value says that is not null. */
+static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    unsigned types = tcall_types_of_(node);
+    if (!tcall_kind_is_one_type_(node)) {
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
+        return;
+    }
+    tcall_view_type_(view, tcall_lowest_type_(types));
+    if (tcall_kind_has_bounds_(node))
+        tcall_view_bounds_(view, node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_view_items_(view, node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_view_object_(view, node->more);
+}
+
+/* Writes the members of a value's schema. */
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    if (++view->level > view->levels)
+        view->levels = view->level;
+    if (!null || !tcall_kind_is_one_type_(node)) {
+        tcall_view_plain_(view, node, null);
+        view->level--;
+        return;
+    }
+    view->unions++;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+    tcall_write_open(view->out, '[');
+    tcall_write_open(view->out, '{');
+    tcall_view_plain_(view, node, false);
+    tcall_write_close(view->out, '}');
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 0);
+    tcall_write_close(view->out, '}');
+    tcall_write_close(view->out, ']');
+    view->level--;
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash);
+
+/* Writes one property: its schema, what it is for, and its default. */
+static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *description, const char *initial)
+{
+    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    view->optional = (uint16_t)(view->optional + optional);
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node,
+                      (node->types & TCALL_SHAPE_NULL) != 0 ||
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
+    if (TCALL_BYTE_(description)) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
+        tcall_put_string_(view->out, description);
+    }
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
+        tcall_put_value_(view->out, node, initial + node->offset, true);
+    }
+    tcall_write_close(view->out, '}');
+}
+
+static void tcall_view_required_(tcall_shape_view_ *view,
+                                 const tcall_object *object)
+{
+    const char *name = object->names;
+    bool first = true;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
+            continue;
+        if (first) {
+            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
+            tcall_write_open(view->out, '[');
+        }
+        first = false;
+        tcall_put_string_(view->out, name);
+    }
+    if (!first)
+        tcall_write_close(view->out, ']');
+}
+
+/* Writes what the schema of an object says beside its type. */
+static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const char *name = object->names, *description = object->descriptions;
+    unsigned i;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
+    tcall_write_open(view->out, '{');
+    for (i = 0; i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        tcall_put_key_(view->out, name);
+        tcall_view_member_(view, node, description,
+                           (const char *)object->initial);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
+    }
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 6);
+    tcall_view_object_(view, shape);
+    tcall_write_close(view->out, '}');
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = writer;
+    tcall_view_shape_(&view, shape);
+    return writer->error;
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Loads a value of a struct, which lies in flash where it is a default. */
+static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+{
+    if (flash)
+        TCALL_COPY_(to, from, size);
+    else
+        memcpy(to, from, size);
+}
+
+/* Writes a number of a struct. */
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
+{
+    int64_t value = 0;
+    int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (node->kind == TCALL_KIND_NUMBER) {
+        tcall_load_(&number, at, sizeof number, flash);
+        tcall_write_double(writer, number);
+        return;
+    }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
+#endif
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at, false);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash)
+{
+    uint8_t byte = 0;
+    switch (node->kind) {
+    case TCALL_KIND_BOOLEAN:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_write_comma_(writer);
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_TEXT:
+        if (flash)
+            tcall_put_string_(writer, at);
+        else
+            tcall_write_string(writer, at);
+        return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
+    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
+    case TCALL_KIND_OBJECT:
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+        return;
+    case TCALL_KIND_JSON:
+        tcall_write_verbatim(writer, tcall_str_of(at));
+        return;
+    default: tcall_write_null(writer); return;
+    }
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *base = (const char *)args, *name = object->names;
+    const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
+        if (node->offset == TCALL_NOWHERE ||
+            (!holds && !TCALL_BIT_OF_(came, i)))
+            continue;
+        tcall_put_key_(writer, name);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
+    }
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- where a misfit is ---- */
+
+/* Returns the keyword of a misfit, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, misfit->code - 1);
+}
+
+/* Where a misfit is: the value, and the object or list around it. */
+typedef struct tcall_misplaced_ {
+    const tcall_misfit *misfit;
+    tcall_shape node;    /* of the value */
+    const char *name;    /* of the member, in flash; NULL: an item */
+    tcall_object object; /* around the value, or the value */
+} tcall_misplaced_;
+
+/* Begins at the object that all lies in. */
+static void tcall_place_init_(tcall_misplaced_ *place,
+                              const tcall_misfit *misfit,
+                              const tcall_object *shape)
+{
+    memset(place, 0, sizeof *place);
+    place->misfit = misfit;
+    place->node.kind = TCALL_KIND_OBJECT;
+    place->node.types = TCALL_SHAPE_OBJECT;
+    TCALL_COPY_(&place->object, shape, sizeof place->object);
+}
+
+/* Goes one step down the trail. Returns false where no shape is below. */
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
+{
+    const void *below = place->node.more;
+    bool object = place->node.kind == TCALL_KIND_OBJECT;
+    if (object) {
+        if (step >= place->object.count)
+            return false;
+        below = place->object.members + step;
+        place->name = tcall_word_at_(place->object.names, step);
+    } else if (place->node.kind == TCALL_KIND_LIST) {
+        place->name = NULL;
+    } else {
+        return false;
+    }
+    TCALL_COPY_(&place->node, below, sizeof place->node);
+    return true;
+}
+
+/* Enters the object that the value is. */
+static void tcall_place_enter_(tcall_misplaced_ *place)
+{
+    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
+        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+}
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
+ * the writer is NULL. What is absent or unknown has no place of its own: that
+ * is the object. */
+TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
+                                          tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        bool absent =
+            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
+        if (!tcall_place_step_(place, misfit->trail[i]))
+            return;
+        if (!absent && writer) {
+            tcall_write_char_(writer, '/');
+            if (place->name)
+                tcall_put_step_(writer, place->name);
+            else
+                tcall_put_number_(writer, misfit->trail[i], 0);
+        }
+        tcall_place_enter_(place);
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* ---- what to send ---- */
+
+/* Writes a number of things: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
+                              int64_t count)
+{
+    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
+    if (count != 1)
+        tcall_write_char_(writer, 's');
+}
+
+/* Writes a bound as it is counted. */
+static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
+                              const char *words, int64_t bound)
+{
+    tcall_write_flash(writer, words);
+    if (node->kind < TCALL_KIND_TEXT)
+        tcall_put_number_(writer, bound, node->digits);
+    else
+        tcall_tell_count_(writer, node, bound);
+}
+
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
+/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
+static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
+    if (said.has_low && said.has_high && said.low != said.high) {
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
+        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
+    } else if (said.has_low && said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
+    } else if (said.has_low) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
+                          said.low);
+    } else if (said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
+                          said.high);
+    }
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
+        "an object\0";
+    int index = 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "; send an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+{
+    unsigned types = tcall_types_of_(node);
+    bool one = tcall_kind_is_one_type_(node);
+    TCALL_SAY(writer, "; send ");
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(writer,
+                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    if (tcall_kind_has_bounds_(node))
+        tcall_tell_bounds_(writer, node);
+    if (one && types & TCALL_SHAPE_NULL)
+        TCALL_SAY(writer, " or null");
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes "this", or the number that was sent where it is known. */
+static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+{
+    if (place->misfit->exact)
+        tcall_put_number_(writer, place->misfit->got, place->node.digits);
+    else
+        TCALL_SAY(writer, "this number");
+}
+
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
+/* Writes that a bound was passed, and which. */
+static void tcall_tell_passed_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    tcall_said_ said = tcall_said_of_(&place->node);
+    uint8_t code = place->misfit->code;
+    bool over = code == TCALL_MISFIT_MAXIMUM ||
+                code == TCALL_MISFIT_MAX_LENGTH ||
+                code == TCALL_MISFIT_MAX_ITEMS;
+    if (said.group == TCALL_SAID_VALUE_)
+        tcall_tell_got_(writer, place);
+    else
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
+    tcall_tell_bound_(writer, &place->node,
+                      tcall_tell_passing_(&place->node, over),
+                      over ? said.high : said.low);
+    tcall_tell_wanted_(writer, &place->node);
+}
+
+/* Writes that the struct has not room for so much, and for how much it has. */
+static void tcall_tell_room_(tcall_writer *writer,
+                             const tcall_misplaced_ *place)
+{
+    const tcall_shape *node = &place->node;
+    TCALL_SAY(writer, "this is more than there is room for");
+    if (node->kind < TCALL_KIND_TEXT) {
+        tcall_tell_wanted_(writer, node);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
+                          node->high);
+    } else {
+        TCALL_SAY(writer, "; send at most ");
+        tcall_put_number_(writer, node->size - 1, 0);
+        TCALL_SAY(writer, " bytes");
+    }
+}
+
+/* Writes that a member is missing. */
+static void tcall_tell_absent_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_unknown_(tcall_writer *writer,
+                                const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "a property is not known here; ");
+    if (place->object.count) {
+        TCALL_SAY(writer, "use ");
+        tcall_tell_list_(writer, place->object.names, place->object.count);
+        TCALL_SAY(writer, " or ");
+    }
+    TCALL_SAY(writer, "leave it out");
+}
+
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    const char *wrong = NULL;
+    switch (place->misfit->code) {
+    case TCALL_MISFIT_TYPE:
+        wrong = TCALL_FLASH_TEXT_("this is of another type");
+        break;
+    case TCALL_MISFIT_ENUM:
+        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
+        break;
+    case TCALL_MISFIT_DUPLICATE:
+        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
+        break;
+    case TCALL_MISFIT_NUL:
+        wrong = TCALL_FLASH_TEXT_(
+            "the string has the character U+0000; leave it out");
+        break;
+    case TCALL_MISFIT_LEVELS:
+        wrong =
+            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
+        break;
+    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
+    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
+    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
+    default: tcall_tell_passed_(writer, place); return;
+    }
+    tcall_write_flash(writer, wrong);
+    if (place->misfit->code <= TCALL_MISFIT_ENUM)
+        tcall_tell_wanted_(writer, &place->node);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_misplaced_(writer, &place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(writer, &place);
+    return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern
@@ -6605,19 +9504,19 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 /* ==========================================================================
  * >>schema: schemas become programs
  *
- * The program is the schema's outline in preorder: one node for each schema
- * and one for each keyword, nothing for lists and maps. The node of a schema
- * says what it is for (one of properties, one of anyOf, items ...) and how many
- * nodes are within, so that stepping over it is one addition. Names, bounds and
- * enums are compared where they stand, in the text.
+ * The program is the schema's outline in preorder: one node for each schema,
+ * for each keyword, and for each list or map of schemas or names. The node of a
+ * schema says what it is for (one of properties, one of anyOf, items ...) and
+ * how many nodes are within, so that stepping over it is one addition. Names,
+ * bounds and enums are compared where they stand, in the text.
  */
 
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
     TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
-    TCALL_TO_MEMBERS_,  /* members of an object, or their names */
-    TCALL_TO_ELEMENTS_, /* elements of an array */
+    TCALL_TO_EACH_,     /* each element of an array, or name of an object */
+    TCALL_TO_CHILDREN_, /* the members or elements that are for it */
     TCALL_TO_NOTHING_,  /* schemas that others refer to */
     TCALL_ASSERTS_      /* it has no schemas, it is true or false */
 };
@@ -6649,15 +9548,15 @@ enum {
       NO_BOUND)                                                               \
     X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
       NO_BOUND)                                                               \
-    X(PROPERTIES, "properties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)       \
-    X(PATTERNS, "patternProperties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)  \
-    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_MEMBERS, OBJECT,       \
+    X(PROPERTIES, "properties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND)      \
+    X(PATTERNS, "patternProperties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND) \
+    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_CHILDREN, OBJECT,      \
       NO_BOUND)                                                               \
-    X(NAMES, "propertyNames", 's', ALL, TO_MEMBERS, OBJECT, NO_BOUND)         \
-    X(PREFIX, "prefixItems", '[', NEW, TO_ELEMENTS, ARRAY, NO_BOUND)          \
-    X(REST, "items", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)                  \
-    X(EXTRA, "additionalItems", 's', OLD, TO_ELEMENTS, ARRAY, NO_BOUND)       \
-    X(CONTAINS, "contains", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)           \
+    X(NAMES, "propertyNames", 's', ALL, TO_EACH, OBJECT, NO_BOUND)            \
+    X(PREFIX, "prefixItems", '[', NEW, TO_CHILDREN, ARRAY, NO_BOUND)          \
+    X(REST, "items", 's', ALL, TO_CHILDREN, ARRAY, NO_BOUND)                  \
+    X(EXTRA, "additionalItems", 's', OLD, TO_CHILDREN, ARRAY, NO_BOUND)       \
+    X(CONTAINS, "contains", 's', ALL, TO_EACH, ARRAY, NO_BOUND)               \
     X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
@@ -6700,11 +9599,7 @@ enum {
     TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
     TCALL_K_INDEX_,                         /* a hash table of names */
     TCALL_K_SLOT_,
-    TCALL_K_NEVER_, /* no node, but an error: a schema that is false */
-    TCALL_K_ATOM_,  /* the steps of a pattern */
-    TCALL_K_ASSERT_,
-    TCALL_K_FORK_,
-    TCALL_K_JUMP_
+    TCALL_K_NEVER_ /* no node, but an error: a schema that is false */
 };
 
 typedef struct tcall_keyword_ {
@@ -6719,8 +9614,8 @@ static const tcall_keyword_ tcall_keywords_[] = {
      TCALL_##type, TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        {"pattern", '"', 0, TCALL_ASSERTS_, TCALL_MISSING, TCALL_NO_BOUND_},
-    {"properties", '{', 0, TCALL_TO_MEMBERS_, TCALL_OBJECT, TCALL_NO_BOUND_}};
+    /* TCALL_K_NAME_PATTERN_ */
+    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -6768,14 +9663,16 @@ static uint32_t tcall_type_bit_(tcall_str word)
     return 0;
 }
 
-/* In word: the op, whether arg is a span, and where in the schema's text it
- * comes from. */
-#define TCALL_SPANS_ 0x80
-#define TCALL_AT_    8
+/* In word: the op, whether it is a list or map, whether arg is a span, and
+ * where in the schema's text it comes from. */
+#define TCALL_OP_      0x3F
+#define TCALL_IS_LIST_ 0x40
+#define TCALL_SPANS_   0x80
+#define TCALL_AT_      8
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
-    return (int)(node->word & 0x7F);
+    return (int)(node->word & TCALL_OP_);
 }
 
 /* Where in the schema's text it comes from: the name in front of a member of a
@@ -6829,10 +9726,11 @@ static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
                : tcall_text_same_(quote, name);
 }
 
-/* properties, $defs and definitions of more than a few members have a hash
- * table in front of their nodes: a header and one node for each slot, whose arg
- * says how far after the header the node of a member is, 0: free. Names that
- * hash alike are compared: it decides nothing but time. */
+/* Maps of more than a few members begin with a hash table: a header and one
+ * node for each slot, whose arg says how far after the header the node of a
+ * member is, 0: free. Names that hash alike are compared: it decides nothing
+ * but time.
+ */
 static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
                                  uint32_t hash)
 {
@@ -6845,41 +9743,41 @@ static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
     return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
 }
 
-/* The first node of a keyword's map, which is its index if it has one; 0: the
- * schema does not have the keyword. */
-static uint32_t tcall_node_map_(const tcall_node_ *program, uint32_t schema,
-                                uint32_t end, int op)
+/* The first member of a list or map. */
+static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
 {
-    uint32_t i = schema + 1, next;
-    for (; i < end; i = next) {
-        next = tcall_node_after_(program, i);
-        if (tcall_node_op_(&program[i]) == op ||
-            (tcall_node_op_(&program[i]) == TCALL_K_INDEX_ &&
-             tcall_node_op_(&program[next]) == op))
-            return i;
-    }
-    return 0;
+    uint32_t first = list + 1;
+    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
+               ? tcall_node_after_(program, first)
+               : first;
 }
 
-/* The member of such a map with this name, 0: none. */
+/* The member of a map with this name, 0: none. Without an index the search
+ * begins at next, after the member that was found last: names tend to come in
+ * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t end, tcall_str name, int32_t *steps)
+                                 uint32_t next, tcall_str name, int32_t *steps)
 {
     const tcall_node_ *program = s->program;
-    int op = tcall_node_op_(&program[map]);
-    uint32_t member = map, slot;
-    if (op == TCALL_K_INDEX_) {
-        slot = tcall_node_slot_(program, map, tcall_hash_(name));
-        for (; program[slot].arg && --*steps >= 0;
-             slot = tcall_node_slot_after_(program, map, slot))
-            if (tcall_node_named_(s, map + program[slot].arg, name))
-                return map + program[slot].arg;
+    uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
+    if (first == end)
+        return 0;
+    if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
+        next = tcall_node_slot_(program, first, tcall_hash_(name));
+        for (; program[next].arg && --*steps >= 0;
+             next = tcall_node_slot_after_(program, first, next))
+            if (tcall_node_named_(s, first + program[next].arg, name))
+                return first + program[next].arg;
         return 0;
     }
-    for (; member < end && tcall_node_op_(&program[member]) == op;
-         member = tcall_node_after_(program, member))
+    member = next = next < end ? next : first;
+    do {
         if (--*steps >= 0 && tcall_node_named_(s, member, name))
             return member;
+        member = tcall_node_after_(program, member);
+        if (member == end)
+            member = first;
+    } while (member != next);
     return 0;
 }
 
@@ -6900,9 +9798,8 @@ typedef struct tcall_sc_ {
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
-    uint32_t open; /* schema being built; its span is the one around it yet */
-    uint32_t found_in, found; /* the last child looked for, see resolve */
-    int found_op;
+    uint32_t open; /* the schema, list or map that is being built; its span is
+                    * the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
@@ -6942,6 +9839,23 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
         c->node[c->count].arg = arg;
     }
     return c->count++;
+}
+
+/* A node that others will be within. */
+static void tcall_sc_open_(tcall_sc_ *c, int op, const char *at, uint32_t arg)
+{
+    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at, arg | c->open);
+}
+
+/* Gives the node that is open its span. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint32_t open = c->open, parent;
+    if (c->count > c->cap)
+        return;
+    parent = c->node[open].arg & TCALL_SPAN_;
+    c->node[open].arg += c->count - open - parent;
+    c->open = parent;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -7014,61 +9928,44 @@ static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
 }
 
 /* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t index)
+static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
 {
-    uint32_t i = tcall_node_after_(c->node, index);
-    int op = tcall_node_op_(&c->node[i]);
-    for (; i < c->count && tcall_node_op_(&c->node[i]) == op && c->steps > 0;
-         i = tcall_node_after_(c->node, i)) {
-        const char *quote = tcall_node_at_(c->out, i);
-        uint32_t slot = tcall_sc_slot_(c, index, quote);
-        if (c->node[slot].arg)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-        c->node[slot].arg = i - index;
-    }
+    uint32_t index = map + 1,
+             i = index < c->count ? tcall_node_first_(c->node, map) : index;
+    if (i > index)
+        for (; i < c->count && c->steps > 0;
+             i = tcall_node_after_(c->node, i)) {
+            const char *quote = tcall_node_at_(c->out, i);
+            uint32_t slot = tcall_sc_slot_(c, index, quote);
+            if (c->node[slot].arg)
+                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+            c->node[slot].arg = i - index;
+        }
+}
+
+/* All members of the open list or map are there. */
+static void tcall_sc_close_list_(tcall_sc_ *c)
+{
+    uint32_t list = c->open;
+    tcall_sc_close_(c);
+    if (c->count <= c->cap)
+        tcall_sc_fill_(c, list);
 }
 
 /* The node of the property whose name is at a quote, 0: none. */
 static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
                                    const char *quote)
 {
-    uint32_t i = map, slot;
-    if (map && tcall_node_op_(&c->node[map]) == TCALL_K_INDEX_) {
-        slot = tcall_sc_slot_(c, map, quote);
-        return c->node[slot].arg ? map + c->node[slot].arg : 0;
+    uint32_t i = tcall_node_first_(c->node, map), slot;
+    if (i > map + 1) {
+        slot = tcall_sc_slot_(c, map + 1, quote);
+        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
     }
-    for (; i && i < c->count &&
-           tcall_node_op_(&c->node[i]) == TCALL_K_PROPERTIES_;
+    for (; i < tcall_node_after_(c->node, map);
          i = tcall_node_after_(c->node, i))
         if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
             return i;
     return 0;
-}
-
-static void tcall_sc_reverse_(tcall_node_ *from, tcall_node_ *to)
-{
-    for (; from < to; from++) {
-        tcall_node_ node = *--to;
-        *to = *from;
-        *from = node;
-    }
-}
-
-/* Moves the names in required after all else of the schema: when their turn
- * comes it is known how many required properties were met. */
-static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *end = c->node + c->count, *first, *others;
-    uint32_t i =
-        tcall_node_child_(c->node, schema, c->count, TCALL_K_REQUIRED_);
-    if (!i)
-        return;
-    first = others = c->node + i;
-    while (others < end && tcall_node_op_(others) == TCALL_K_REQUIRED_)
-        others++;
-    tcall_sc_reverse_(first, others);
-    tcall_sc_reverse_(others, end);
-    tcall_sc_reverse_(first, end);
 }
 
 /* Marks the properties that are required, and of the names in required those
@@ -7077,12 +9974,14 @@ static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
-    uint32_t map = tcall_node_map_(node, schema, c->count, TCALL_K_PROPERTIES_);
-    uint32_t first =
+    uint32_t map =
+        tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
+    uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i = first, property, met = 0;
-    for (; i && i < c->count && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
-         i++) {
+    uint32_t i, property, met = 0;
+    if (!map || !list)
+        return;
+    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
         property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
         if (!property || node[property].arg & TCALL_MARKED_)
             continue;
@@ -7090,8 +9989,8 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         node[i].arg |= TCALL_MARKED_;
         met++;
     }
-    if (first)
-        node[first].arg |= met;
+    if (met)
+        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -7104,8 +10003,10 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
         return;
     for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
         int op = tcall_node_op_(&c->node[i]);
-        bool kept = op == TCALL_K_REF_ || op == TCALL_K_INDEX_ ||
-                    op == TCALL_K_DEFS_ || op == TCALL_K_DEFINITIONS_;
+        bool empty = c->node[i].word & TCALL_IS_LIST_ &&
+                     tcall_node_after_(c->node, i) == i + 1;
+        bool kept = empty || op == TCALL_K_REF_ || op == TCALL_K_DEFS_ ||
+                    op == TCALL_K_DEFINITIONS_;
         if (!kept || typed)
             tcall_sc_refuse_(c, tcall_node_at_(c->out, i),
                              "keyword beside $ref, which this draft ignores",
@@ -7114,18 +10015,12 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
 }
 
 /* All of the open schema's nodes are there. */
-static void tcall_sc_close_(tcall_sc_ *c)
+static void tcall_sc_close_schema_(tcall_sc_ *c)
 {
-    uint32_t schema = c->open, parent, i;
+    uint32_t schema = c->open;
+    tcall_sc_close_(c);
     if (c->count > c->cap)
         return;
-    parent = c->node[schema].arg & TCALL_SPAN_;
-    c->node[schema].arg += c->count - schema - parent;
-    c->open = parent;
-    tcall_sc_required_last_(c, schema);
-    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i))
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_INDEX_)
-            tcall_sc_fill_(c, i);
     tcall_sc_require_(c, schema);
     tcall_sc_beside_(c, schema);
 }
@@ -7144,11 +10039,13 @@ static uint32_t tcall_sc_plain_(const char *quote)
 /* required: a node for each name. */
 static void tcall_sc_names_(tcall_sc_ *c, const char *p)
 {
+    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_IS_LIST_, p, 0);
     for (p = tcall_text_next_(p + 1); *p == '"';
          p = tcall_text_next_(tcall_text_skip_(p)))
         tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
     if (*p != ']')
         tcall_sc_malformed_(c, p, '"');
+    tcall_sc_close_(c);
 }
 
 /* A schema starts at p; at is where its node says it comes from. */
@@ -7160,9 +10057,8 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
                                op == TCALL_K_DEPENDENCIES_);
     if (op == TCALL_K_DEPENDENT_REQUIRED_ ? !names : !schema && !names)
         return tcall_sc_malformed_(c, p, names || schema ? '[' : 's');
-    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at,
-                             (*p == 'f' ? 0 : TCALL_ANY_) |
-                                 tcall_sc_plain_(at) | c->open);
+    tcall_sc_open_(c, op, at,
+                   (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at));
     if (op == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, TCALL_K_NAME_PATTERN_, at);
     if (*p == '{') {
@@ -7171,7 +10067,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
     }
     if (names)
         tcall_sc_names_(c, p);
-    tcall_sc_close_(c);
+    tcall_sc_close_schema_(c);
     return tcall_text_skip_(p);
 }
 
@@ -7336,8 +10232,8 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     }
     if (*p == '[' && !tcall_text_first_(p))
         tcall_sc_malformed_(c, p, '[');
-    if (op == TCALL_K_PROPERTIES_ || op == TCALL_K_DEFS_ ||
-        op == TCALL_K_DEFINITIONS_)
+    tcall_sc_open_(c, op | TCALL_IS_LIST_, p, 0);
+    if (*p == '{')
         tcall_sc_index_(c, p);
     c->kind[c->depth++] = (uint8_t)op;
     return p + 1;
@@ -7353,7 +10249,9 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
         if (tcall_text_closes_(p)) {
             c->depth--;
             if (kind == TCALL_OPEN_)
-                tcall_sc_close_(c);
+                tcall_sc_close_schema_(c);
+            else
+                tcall_sc_close_list_(c);
             p++;
             continue;
         }
@@ -7391,38 +10289,21 @@ static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
     return tcall_pointer_unescape_(name, len);
 }
 
-/* The first node of a schema's list or map. Many $refs in a row lead through
- * the same one, so the last answer is kept. */
-static uint32_t tcall_sc_map_(tcall_sc_ *c, uint32_t schema, int op)
-{
-    if (c->found_in != schema || c->found_op != op) {
-        uint32_t end = tcall_node_after_(c->node, schema);
-        c->found = tcall_node_map_(c->node, schema, end, op);
-        c->found_in = schema;
-        c->found_op = op;
-        c->steps -= (int32_t)((c->found ? c->found : end) - schema) / 16;
-    }
-    return c->found;
-}
-
 /* The element of a list, 0: none. */
-static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
-                                  tcall_str name)
+static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
 {
-    int op = tcall_node_op_(&c->node[first]);
-    uint32_t index = 0;
-    size_t i;
+    uint32_t index = 0, end = tcall_node_after_(c->node, list), i;
+    size_t digit;
     if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
         return 0;
-    for (i = 0; i < name.len; i++) {
-        if (!tcall_is_digit_(name.ptr[i]))
+    for (digit = 0; digit < name.len; digit++) {
+        if (!tcall_is_digit_(name.ptr[digit]))
             return 0;
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+        index = index * 10 + (uint32_t)(name.ptr[digit] - '0');
     }
-    for (; first < end && tcall_node_op_(&c->node[first]) == op;
-         first = tcall_node_after_(c->node, first))
+    for (i = list + 1; i < end; i = tcall_node_after_(c->node, i))
         if (!index-- || --c->steps <= 0)
-            return first;
+            return i;
     return 0;
 }
 
@@ -7431,7 +10312,7 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
 static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
 {
     char name[TCALL_NAME_MAX_];
-    uint32_t first, end = tcall_node_after_(c->node, schema);
+    uint32_t child, end = tcall_node_after_(c->node, schema);
     int len = tcall_sc_step_(at, name), op;
     if (len < 0)
         return 0;
@@ -7439,20 +10320,17 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    first = tcall_sc_map_(c, schema, op);
-    if (!first && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020) {
-        op = TCALL_K_PREFIX_;
-        first = tcall_sc_map_(c, schema, op);
-    }
-    if (!first || tcall_keywords_[op].begins == 's')
-        return first;
+    child = tcall_node_child_(c->node, schema, end, op);
+    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
+    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
+        return child;
     if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
         return 0;
-    if (tcall_keywords_[op].begins == '[')
-        return tcall_sc_element_(c, first, end,
-                                 tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, first, end, tcall_slice_(name, (size_t)len),
-                            &c->steps);
+    if (*tcall_node_at_(c->out, child) == '[')
+        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
+    return tcall_node_find_(c->out, child, child + 1,
+                            tcall_slice_(name, (size_t)len), &c->steps);
 }
 
 /* Finds the schema that a $ref means. */
@@ -7533,8 +10411,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* -- Entry ---------------------------------------------------------------- */
 
-/* Compiles text that is one JSON value. The root's $schema counts from the
- * beginning, wherever it stands. */
+/* The root's $schema counts from the beginning, wherever it stands. */
 static void tcall_sc_run_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->text);
@@ -7552,16 +10429,16 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-/* Compiles text that is JSON. */
-TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
-                                          void *mem, size_t size,
-                                          tcall_draft draft)
+/* Compiles text that is one JSON value. Apart from the scan that comes first,
+ * so that not both need their stack at the same time. */
+TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
+                                             size_t size, tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     tcall_sc_ c;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
+    c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
         c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
@@ -7569,7 +10446,6 @@ TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
     }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    c.found_op = TCALL_K_COUNT_;
     out->program = c.node;
     tcall_sc_run_(&c);
     out->need = c.count * sizeof *c.node + pad;
@@ -7588,10 +10464,12 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     memset(out, 0, sizeof *out);
     if (r == TCALL_OK && text.len >= 0xFFFFFF)
         r = TCALL_E_LIMIT;
-    if (r == TCALL_OK)
-        return tcall_sc_text_(out, text, mem, size, draft);
-    out->reason = tcall_error_text(r);
-    return TCALL_E_SCHEMA;
+    if (r < 0) {
+        out->reason = tcall_error_text(r);
+        return TCALL_E_SCHEMA;
+    }
+    out->text = text.ptr;
+    return tcall_sc_compile_(out, mem, size, draft);
 }
 
 /* ==========================================================================
@@ -7609,30 +10487,39 @@ typedef struct tcall_ev_frame_ {
     uint8_t flags;
     uint8_t type;      /* of the value, as the schema sees it */
     uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
-    bool complete;     /* all properties that are required were met */
-    uint32_t required; /* required properties that were met */
     uint32_t schema;   /* its node */
-    uint32_t end;      /* the node after it */
     uint32_t pc;       /* the keyword that is at work */
     uint32_t tok;      /* the value */
     uint32_t cur;      /* the value that pc was applied to last, or NEVER */
-    uint32_t next_key; /* where the search for the next name begins */
-    uint32_t known;    /* tokens of the members that properties named */
-    uint32_t branch;   /* the schema that decides: then, else, one of anyOf */
-    uint32_t progress; /* how far that came */
-    uint32_t match_count; /* contains: how many elements match */
+    uint32_t met;      /* required properties that were met */
+    uint32_t required; /* the list of their names, or 0 */
+    union {
+        struct {              /* of a keyword that asks */
+            uint32_t branch;  /* the schema that decides: then, one of anyOf */
+            uint32_t reached; /* how far that came */
+            uint32_t matches; /* contains: how many elements match */
+        } ask;
+        struct {            /* of all that are for members or elements */
+            uint32_t at;    /* the schema applied to cur last, or 0 */
+            uint32_t first; /* properties or prefixItems */
+            uint32_t next;  /* what comes after the one that was found last */
+            uint32_t patterns; /* patternProperties */
+            uint32_t others;   /* additionalProperties, items */
+        } walk;
+    } by;
 } tcall_ev_frame_;
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,  /* stop at the first error, report none */
-    TCALL_F_STRICT_ = 4, /* no coercion */
-    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
-    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
-    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
+    TCALL_F_QUIET_ = 2,   /* stop at the first error, report none */
+    TCALL_F_STRICT_ = 4,  /* no coercion */
+    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
+    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,   /* the branch is at work and decides */
+    TCALL_F_ABSENT_ = 64, /* the null at cur may count as absent */
+    TCALL_F_WALKED_ = 128 /* members or elements have been checked */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -7714,6 +10601,13 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
     f->flags |= TCALL_F_BAD_;
 }
 
+/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
+ */
+static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+{
+    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+}
+
 /* Scratch above the frames. NULL, with the error, when there is too little. */
 static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 {
@@ -7757,51 +10651,27 @@ static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
     return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
 }
 
-/* Whether one of the frame's properties has the name that is this token. */
-static bool tcall_ev_property_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                               uint32_t name)
+static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    uint32_t map =
-        tcall_node_map_(e->program, f->schema, f->end, TCALL_K_PROPERTIES_);
-    return map && tcall_node_find_(e->s, map, f->end, tcall_ev_of_(e, name),
-                                   &e->steps);
+    return tcall_node_after_(e->program, f->schema);
 }
 
-/* Whether one of the frame's patternProperties matches this name. */
-static bool tcall_ev_patterned_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                uint32_t name)
+/* Whether the frame's object has the member that a node names. The search
+ * begins at *key, after the one that was found last. */
+static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           uint32_t node, uint32_t *key)
 {
-    uint32_t i =
-        tcall_node_child_(e->program, f->schema, f->end, TCALL_K_PATTERNS_);
-    for (;
-         i && i < f->end && tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_ev_match_(e, i + 1, name))
-            return true;
-    return false;
-}
-
-/* The value of the frame's member that its node at pc names, 0: none. The
- * search begins at the key where the last one ended: names tend to come in
- * order. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), key = f->next_key, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
-        return 0;
+    uint32_t first = f->tok + 1, end = tcall_ev_after_(e, f->tok), from = *key;
+    bool found = false;
+    if (first == end)
+        return false;
     do {
-        bool found = tcall_ev_named_(e, f->pc, key);
-        e->steps--;
-        value = key + 1;
-        key = tcall_ev_after_(e, value);
-        if (key == end)
-            key = f->tok + 1;
-        if (found) {
-            f->next_key = key;
-            return value;
-        }
-    } while (key != f->next_key);
-    return 0;
+        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        *key = tcall_ev_after_(e, *key + 1);
+        if (*key == end)
+            *key = first;
+    } while (!found && *key != from);
+    return found;
 }
 
 /* Is the value like the JSON text at p, but for what is within them? type: what
@@ -8005,28 +10875,30 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required: whether the member that the node at pc names is there. Where as
- * many required properties were met as the first node counts, all of them are.
- */
-static bool tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
+/* required, after all else: when as many required properties were met as the
+ * first name counts, only names that are no properties are left to look for. */
+static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t arg = e->program[f->pc].arg, count = arg & TCALL_SPAN_;
-    if (count)
-        f->complete = f->required == count;
-    return (f->complete && arg & TCALL_MARKED_) || tcall_ev_find_(e, f);
+    const tcall_node_ *program = e->program;
+    uint32_t i = f->required + 1, key = f->tok + 1;
+    uint32_t end = tcall_node_after_(program, f->required);
+    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    for (; i < end && !tcall_ev_over_(f); i++)
+        if (!(met && program[i].arg & TCALL_MARKED_) &&
+            !tcall_ev_find_(e, f, i, &key))
+            tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
+    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword;
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (op >= TCALL_K_COUNT_)
-        return;
-    keyword = &tcall_keywords_[op];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+    if (keyword->applies != TCALL_ASSERTS_ ||
+        (keyword->type != TCALL_MISSING && keyword->type != f->type))
         return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
@@ -8036,7 +10908,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         count = tcall_ev_repeated_(e, f);
         ok = !count;
         break;
-    case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
+    case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
         if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
@@ -8055,36 +10927,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -8107,19 +10987,29 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
- */
-static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+/* Whether the keyword at pc applies schemas to this value. Those for members
+ * or elements are at work all at once; of other lists each schema is. */
+static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const tcall_node_ *node = &e->program[f->pc];
+    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+        return false;
+    if (keyword->applies == TCALL_TO_CHILDREN_)
+        return !(f->flags & TCALL_F_WALKED_);
+    return keyword->applies < TCALL_TO_CHILDREN_ &&
+           !(node->word & TCALL_IS_LIST_);
 }
 
-/* Whether a node is a keyword that is at work for longer than one step. */
-static bool tcall_ev_applies_(int op)
+/* The node after that at pc, or within it where that is a list of schemas for
+ * the value itself. */
+static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return op == TCALL_K_INDEX_ ||
-           (op < TCALL_K_COUNT_ &&
-            tcall_keywords_[op].applies < TCALL_TO_NOTHING_);
+    const tcall_node_ *node = &e->program[f->pc];
+    bool within =
+        node->word & TCALL_IS_LIST_ &&
+        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
+    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
 }
 
 /* Decides the assertions of the frame on top, up to the next keyword that
@@ -8127,16 +11017,16 @@ static bool tcall_ev_applies_(int op)
  * answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
+    uint32_t end = tcall_ev_end_(e, f);
     f->cur = TCALL_NEVER_;
-    while (f->pc < f->end && !tcall_ev_over_(f)) {
-        int op = tcall_node_op_(&program[f->pc]);
-        if (tcall_ev_applies_(op))
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
+        if (tcall_ev_applies_(e, f))
             return TCALL_PUSHED_;
         e->steps--;
-        tcall_ev_assert_(e, f, op);
-        f->pc = tcall_node_after_(program, f->pc);
+        tcall_ev_assert_(e, f);
     }
+    if (f->required)
+        tcall_ev_required_(e, f);
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
 }
@@ -8162,15 +11052,10 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     if (e->error)
         return 0;
     e->depth++;
+    memset(f, 0, sizeof *f);
     f->schema = schema;
-    f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
-    f->next_key = tok + 1;
-    f->known = f->branch = f->progress = f->match_count = 0;
-    f->required = 0;
-    f->holding = 0;
-    f->complete = false;
     f->type = (uint8_t)type;
     f->flags = (uint8_t)flags;
     return tcall_ev_resume_(e, f);
@@ -8179,56 +11064,24 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 TCALL_NOINLINE_ static uint32_t
 tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    return tcall_node_child_(e->program, f->schema, f->end, op);
-}
-
-/* Whether a member is one that the keyword is not applied to. */
-static bool tcall_ev_skips_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            uint32_t value)
-{
-    uint32_t key = value - 1;
-    if (op == TCALL_K_ADDITIONAL_)
-        return tcall_ev_property_(e, f, key) || tcall_ev_patterned_(e, f, key);
-    return op == TCALL_K_PATTERNS_ && !tcall_ev_match_(e, f->pc + 1, key);
-}
-
-/* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
-{
-    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
-    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
-    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
-            tok = tcall_ev_after_(e, tok);
-    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
+    return tcall_node_child_(e->program, f->schema, tcall_ev_end_(e, f), op);
 }
 
 /* The next value that the schema at pc is for, NEVER: there is none left. */
-static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static uint32_t tcall_ev_next_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    unsigned applies = tcall_keywords_[op].applies;
-    bool members = applies == TCALL_TO_MEMBERS_;
-    if (applies == TCALL_TO_VALUE_)
-        return f->tok;
-    if (f->type != tcall_keywords_[op].type)
-        return TCALL_NEVER_;
-    if (applies == TCALL_TO_PRESENT_)
-        return tcall_ev_find_(e, f) ? f->tok : TCALL_NEVER_;
-    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->known == end)
-        return TCALL_NEVER_; /* properties named them all */
-    do {
-        if (cur != TCALL_NEVER_)
-            cur = tcall_ev_after_(e, cur) + members;
-        else if (members || op == TCALL_K_CONTAINS_)
-            cur = f->tok + 1 + members;
-        else
-            cur = tcall_ev_rest_(e, f, op);
-        if (cur >= end || --e->steps < 0 || e->error)
-            return TCALL_NEVER_;
-    } while (tcall_ev_skips_(e, f, op, cur));
-    return cur;
+    uint32_t end = tcall_ev_after_(e, f->tok), next = f->tok + 1;
+    uint32_t member = f->type == TCALL_OBJECT;
+    switch (tcall_keywords_[op].applies) {
+    case TCALL_TO_VALUE_: return f->tok;
+    case TCALL_TO_PRESENT_:
+        return tcall_ev_find_(e, f, f->pc, &next) ? f->tok : TCALL_NEVER_;
+    default:
+        if (f->cur != TCALL_NEVER_)
+            next = tcall_ev_after_(e, f->cur);
+        next += member;
+        return next < end && --e->steps >= 0 ? next : TCALL_NEVER_;
+    }
 }
 
 /* What the schema at pc said about cur. */
@@ -8239,16 +11092,17 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
         if (r) {
             f->holding = (uint8_t)(f->holding + (f->holding < 2));
-            f->branch = f->pc;
+            f->by.ask.branch = f->pc;
         } else if (!f->holding && e->progress > 2 * f->tok &&
-                   e->progress >= f->progress) {
-            f->branch = e->progress > f->progress ? f->pc : 0;
-            f->progress = e->progress;
+                   e->progress >= f->by.ask.reached) {
+            f->by.ask.branch = e->progress > f->by.ask.reached ? f->pc : 0;
+            f->by.ask.reached = e->progress;
         }
     } else if (op == TCALL_K_IF_) {
-        f->branch = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        f->by.ask.branch =
+            tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
     } else if (op == TCALL_K_CONTAINS_) {
-        f->match_count += (uint32_t)r;
+        f->by.ask.matches += (uint32_t)r;
     } else if (op == TCALL_K_NOT_ && r) {
         tcall_ev_fails_(e, f, f->pc, 0);
     } else if (op != TCALL_K_NOT_ && !r) {
@@ -8267,12 +11121,13 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t first = tcall_ev_child_(e, f, op);
     if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
-        f->pc = first;
-        f->branch = f->progress = f->match_count = 0;
+        f->pc = first + 1;
+        memset(&f->by, 0, sizeof f->by);
         return true;
     }
-    if (once ? retry
-             : !f->holding && f->branch && !(f->flags & TCALL_F_QUIET_)) {
+    if (once
+            ? retry
+            : !f->holding && f->by.ask.branch && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
@@ -8287,13 +11142,14 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
-        if (op == TCALL_K_IF_ && f->branch) {
+        if (op == TCALL_K_IF_ && f->by.ask.branch) {
             f->flags |= TCALL_F_LAST_;
             return;
         }
         if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+            for (; next < end && tcall_node_op_(&program[next]) == op;
                  next = tcall_node_after_(program, next))
                 if (!f->holding || op == TCALL_K_ONEOF_ ||
                     f->flags & TCALL_F_RETRY_) {
@@ -8304,16 +11160,16 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+    if (op == TCALL_K_CONTAINS_) {
         min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
         max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->match_count < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->match_count);
-        if (max && f->match_count > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->match_count);
+        if (f->by.ask.matches < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
+        if (max && f->by.ask.matches > program[max].arg)
+            tcall_ev_fails_(e, f, max, f->by.ask.matches);
     }
     f->pc = next;
-    f->branch = f->progress = f->match_count = 0;
+    memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
@@ -8331,7 +11187,7 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     unsigned flags = f->flags & TCALL_F_ALIKE_;
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
-        return tcall_ev_enter_(e, f->branch, tok, flags);
+        return tcall_ev_enter_(e, f->by.ask.branch, tok, flags);
     if (tcall_ev_asks_(op))
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
@@ -8344,25 +11200,103 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-/* Applies the schema of a property to the member at cur. A null may count as
- * absent where coercion is allowed and the property is not required. */
-static int tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t property)
+/* A keyword that applies schemas to the value or to each name or element. */
+static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    bool required = e->program[property].arg & TCALL_MARKED_;
-    f->known += 1 + (uint32_t)e->tok[f->cur].span;
-    f->required += required;
-    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-    if (tcall_ev_kind_(e, f->cur) == TCALL_NULL && !required &&
-        !(flags & TCALL_F_STRICT_)) {
-        f->flags |= TCALL_F_ABSENT_;
-        flags |= TCALL_F_TEST_;
+    if (r < 0) {
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_EACH_ && !tcall_ev_over_(f))
+            return TCALL_PUSHED_; /* to the next */
     }
-    return tcall_ev_enter_(e, property, f->cur, flags);
+    tcall_ev_done_(e, f, op);
+    return tcall_ev_resume_(e, f);
 }
 
-/* A member's schema has answered. */
-static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* -- Members and elements ------------------------------------------------- */
+
+/* Begins with the first one: notes what may be for it. */
+static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    bool object = f->type == TCALL_OBJECT;
+    f->flags |= TCALL_F_WALKED_;
+    f->cur = f->tok + 1 + object;
+    f->by.walk.first =
+        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->by.walk.next = f->by.walk.first + 1;
+    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
+    f->by.walk.others =
+        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
+    if (!object && !f->by.walk.others && f->by.walk.first)
+        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+}
+
+/* The schema for the element at cur. */
+static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t list = f->by.walk.first, prefix = f->by.walk.next;
+    if (!list || prefix == tcall_node_after_(e->program, list))
+        return f->by.walk.others;
+    f->by.walk.next = tcall_node_after_(e->program, prefix);
+    return prefix;
+}
+
+/* The property that the member at cur is, 0: none. */
+static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t property =
+        f->by.walk.first
+            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
+                               tcall_ev_of_(e, f->cur - 1), &e->steps)
+            : 0;
+    if (property)
+        f->by.walk.next = tcall_node_after_(e->program, property);
+    return property;
+}
+
+/* The next schema for the member at cur: that of the property, then those of
+ * the patterns that match, or else the one for all others; 0: no more. */
+static uint32_t tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t at = f->by.walk.at, i = f->by.walk.patterns, end;
+    uint32_t property = at ? 0 : tcall_ev_property_(e, f);
+    if (property || (at && at == f->by.walk.others))
+        return property;
+    if (i) {
+        end = tcall_node_after_(program, i);
+        i = at > i && at < end ? tcall_node_after_(program, at) : i + 1;
+        for (; i < end; i = tcall_node_after_(program, i))
+            if (tcall_ev_match_(e, i + 1, f->cur - 1))
+                return i;
+    }
+    return at ? 0 : f->by.walk.others;
+}
+
+/* Applies a schema to the member or element at cur. A null may count as absent
+ * where coercion is allowed and the property is not required. */
+static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *schema = &e->program[f->by.walk.at];
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+    if (tcall_node_op_(schema) == TCALL_K_PROPERTIES_) {
+        if (schema->arg & TCALL_MARKED_) {
+            f->met++;
+        } else if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                   !(flags & TCALL_F_STRICT_)) {
+            f->flags |= TCALL_F_ABSENT_;
+            flags |= TCALL_F_TEST_;
+        }
+    }
+    return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
+}
+
+/* What the schema said about the member or element. */
+static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
@@ -8370,72 +11304,32 @@ static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         f->flags |= TCALL_F_BAD_;
 }
 
-/* properties, where most of the time is spent: each looks for its member. r:
- * what the schema at pc said, or TCALL_PUSHED_. */
-static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* All keywords that are for members or elements, one of these after the other,
+ * in the order of the value. r: what the last schema said, or TCALL_PUSHED_. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
-    const tcall_node_ *program = e->program;
-    do {
-        if (r < 0) {
-            f->cur = tcall_ev_find_(e, f);
-            r = f->cur ? tcall_ev_member_(e, f, f->pc) : 1;
-            if (r < 0)
-                return r;
-        }
-        tcall_ev_member_answer_(e, f, r);
-        f->pc += program[f->pc].arg & TCALL_SPAN_;
-        r = TCALL_PUSHED_;
-    } while (f->pc < f->end && !tcall_ev_over_(f) &&
-             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Many properties: each member looks for its schema in the index at pc. */
-static int tcall_ev_indexed_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), property;
-    int op = tcall_node_op_(&e->program[tcall_node_after_(e->program, f->pc)]);
-    if (op != TCALL_K_PROPERTIES_ || f->type != TCALL_OBJECT)
-        f->cur = end;
-    else if (r >= 0)
-        tcall_ev_member_answer_(e, f, r);
-    for (;;) {
-        if (f->cur == TCALL_NEVER_)
-            f->cur = f->tok + 2;
-        else if (f->cur < end)
-            f->cur = tcall_ev_after_(e, f->cur) + 1;
-        if (f->cur >= end || tcall_ev_over_(f) || --e->steps < 0)
-            break;
-        property = tcall_node_find_(e->s, f->pc, f->end,
-                                    tcall_ev_of_(e, f->cur - 1), &e->steps);
-        if (!property)
+    uint32_t end = tcall_ev_after_(e, f->tok);
+    bool object = f->type == TCALL_OBJECT;
+    if (r < 0)
+        tcall_ev_begin_(e, f);
+    else
+        tcall_ev_child_answer_(e, f, r);
+    while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
+        if (object)
+            f->by.walk.at = tcall_ev_member_(e, f);
+        else
+            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        if (!f->by.walk.at) {
+            f->cur = tcall_ev_after_(e, f->cur) + object;
             continue;
-        r = tcall_ev_member_(e, f, property);
+        }
+        r = tcall_ev_child_enter_(e, f);
         if (r < 0)
             return r;
-        tcall_ev_member_answer_(e, f, r);
+        tcall_ev_child_answer_(e, f, r);
     }
-    f->pc = tcall_node_after_(e->program, f->pc);
-    while (f->pc < f->end && tcall_node_op_(&e->program[f->pc]) == op)
-        f->pc = tcall_node_after_(e->program, f->pc);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Any other keyword that applies schemas. */
-static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    unsigned applies = tcall_keywords_[op].applies;
-    if (r < 0) {
-        f->cur = tcall_ev_next_(e, f, op);
-        if (f->cur != TCALL_NEVER_)
-            return tcall_ev_apply_(e, f, op);
-    } else {
-        tcall_ev_answer_(e, f, op, r);
-        if ((applies == TCALL_TO_MEMBERS_ || applies == TCALL_TO_ELEMENTS_) &&
-            op != TCALL_K_PREFIX_ && !tcall_ev_over_(f))
-            return TCALL_PUSHED_; /* to the next member or element */
-    }
-    tcall_ev_done_(e, f, op);
+    memset(&f->by, 0, sizeof f->by);
+    f->pc = tcall_ev_step_(e, f);
     return tcall_ev_resume_(e, f);
 }
 
@@ -8447,12 +11341,10 @@ static int tcall_ev_run_(tcall_ev_ *e)
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        if (op == TCALL_K_PROPERTIES_)
-            r = tcall_ev_members_(e, f, r);
-        else if (op == TCALL_K_INDEX_)
-            r = tcall_ev_indexed_(e, f, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_CHILDREN_)
+            r = tcall_ev_walk_(e, f, r);
         else
-            r = tcall_ev_walk_(e, f, op, r);
+            r = tcall_ev_keyword_(e, f, op, r);
     }
     return r;
 }
@@ -8500,6 +11392,9 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
+ *
+ * A sentence is a row of a table, a text in which %v and the like stand for
+ * what differs from one error to the next.
  */
 
 /* -- Pieces of sentences -------------------------------------------------- */
@@ -8507,29 +11402,22 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-/* All of these write into the content of a JSON string. */
-static void tcall_say_(tcall_writer *writer, const char *text)
-{
-    tcall_write_content_(writer, tcall_str_of(text));
-}
-
 /* Bytes, cut when they are many. */
 static void tcall_say_str_(tcall_writer *writer, tcall_str text)
 {
     bool cut = text.len > TCALL_SHOWN_;
+    tcall_write_bytes(writer, text.ptr,
+                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
     if (cut)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_SHOWN_);
-    tcall_write_content_(writer, text);
-    if (cut)
-        tcall_say_(writer, "...");
+        tcall_write_text(writer, "...");
 }
 
 /* A string as a reader sees it: its quotes, nothing escaped within. */
 static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
 {
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
     tcall_say_str_(writer, text);
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
 }
 
 /* The JSON text at p. */
@@ -8541,54 +11429,55 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
 /* A number that we counted. */
 static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
-    char digits[10], *p = digits + sizeof digits;
-    do {
-        *--p = (char)('0' + count % 10);
-        count /= 10;
-    } while (count);
-    tcall_write_content_(writer,
-                         tcall_slice_(p, (size_t)(digits + sizeof digits - p)));
+    writer->last = 0; /* there are no commas in a sentence */
+    tcall_write_uint(writer, count);
+}
+
+/* A count with its noun, for strings, arrays and objects. */
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               tcall_type type)
+{
+    static const char *const nouns[][2] = {{" character", " characters"},
+                                           {" element", " elements"},
+                                           {" property", " properties"}};
+    tcall_say_count_(writer, count);
+    tcall_write_text(writer, nouns[type - TCALL_STRING][count != 1]);
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
 static void tcall_say_value_(tcall_writer *writer, tcall_json value)
 {
     tcall_type type = tcall_json_type(value);
+    tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
-        tcall_say_(writer, "the property name ");
+        tcall_write_text(writer, "the property name ");
     if (type == TCALL_STRING)
-        tcall_say_quoted_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_quoted_(writer, text);
     else if (type < TCALL_ARRAY)
-        tcall_say_str_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_str_(writer, text);
     else
-        tcall_say_(writer, type == TCALL_ARRAY ? "the array" : "the object");
+        tcall_write_text(writer,
+                         type == TCALL_ARRAY ? "the array" : "the object");
 }
 
-/* One step of a JSON Pointer: the name of a member, or the index of an element.
- */
-static void tcall_say_step_(tcall_writer *writer, tcall_json value,
-                            uint32_t index)
+/* -- JSON Pointers -------------------------------------------------------- */
+
+/* A part of a name. */
+static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 {
-    tcall_str name = tcall_json_key(value);
-    size_t i;
-    tcall_say_(writer, "/");
-    if (!(value.tok->type & TCALL_MEMBER_))
-        tcall_say_count_(writer, index);
-    for (i = 0; i < name.len; i++) {
-        const char *escape = tcall_pointer_escape_(name.ptr[i]);
-        size_t from = i;
-        while (!escape && i + 1 < name.len &&
-               !tcall_pointer_escape_(name.ptr[i + 1]))
-            i++;
-        if (escape)
-            tcall_say_(writer, escape);
-        else
-            tcall_write_content_(writer,
-                                 tcall_slice_(name.ptr + from, i + 1 - from));
+    size_t from = 0, i;
+    for (i = 0; i < part.len; i++) {
+        const char *escape = tcall_pointer_escape_(part.ptr[i]);
+        if (!escape)
+            continue;
+        tcall_write_bytes(writer, part.ptr + from, i - from);
+        tcall_write_text(writer, escape);
+        from = i + 1;
     }
+    tcall_write_bytes(writer, part.ptr + from, part.len - from);
 }
 
-/* The JSON Pointer of a token; of a name that of its value. */
+/* That of a token; of a name that of its value. */
 static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
                                const tcall_tok *tok)
 {
@@ -8599,18 +11488,52 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
         value = tcall_json_first(value);
         for (; value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
-        tcall_say_step_(writer, value, index);
+        tcall_write_text(writer, "/");
+        if (value.tok->type & TCALL_MEMBER_)
+            tcall_say_name_(writer, tcall_json_key(value));
+        else
+            tcall_say_count_(writer, index);
     }
 }
 
-/* "path": the JSON Pointer of a token. */
+/* "path": that of a token. */
 static void tcall_write_path_(tcall_writer *writer, tcall_json value,
                               const tcall_tok *tok)
 {
     tcall_write_key(writer, "path");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_pointer_(writer, value, tok);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
+}
+
+/* That of the value, or of the member whose name begins, at a place in JSON
+ * text. */
+static void tcall_say_place_(tcall_writer *writer, const char *text,
+                             const char *place)
+{
+    const char *value = tcall_text_space_(text), *member = value;
+    while (member < place && (*value == '{' || *value == '[')) {
+        bool object = *value == '{';
+        uint32_t index = 0;
+        for (member = tcall_text_next_(value + 1);; index++) {
+            const char *next;
+            value = object ? tcall_text_value_(member) : member;
+            next = tcall_text_next_(tcall_text_skip_(value));
+            if (next > place || tcall_text_closes_(next))
+                break;
+            member = next;
+        }
+        tcall_write_text(writer, "/");
+        if (!object)
+            tcall_say_count_(writer, index);
+        else
+            for (member++; *member != '"';) {
+                char bytes[4];
+                size_t len = tcall_text_char_(&member, bytes);
+                tcall_say_name_(writer, tcall_slice_(bytes, len));
+            }
+        member = value > place ? place : value;
+    }
 }
 
 /* -- What is wrong, and what to send instead ------------------------------ */
@@ -8625,355 +11548,6 @@ typedef struct tcall_fault_ {
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
 
-/* Where in the schema the keyword that failed comes from. */
-static const char *tcall_fault_at_(const tcall_fault_ *fault)
-{
-    return tcall_node_at_(fault->schema, fault->node);
-}
-
-/* The node of another keyword of the same schema, 0: it has none. */
-static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
-{
-    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
-                             op);
-}
-
-/* Words for the types, in the order of tcall_type_names_. */
-static const char *const tcall_type_words_[] = {
-    "null",     "a boolean", "a number",  "a string",
-    "an array", "an object", "an integer"};
-
-/* The types that a schema allows: "a string, a number or null". */
-static void tcall_say_types_(tcall_writer *writer, uint32_t types)
-{
-    int i, left = 0;
-    for (i = 0; i < 7; i++)
-        left += (int)(types >> i & 1);
-    for (i = 6; i >= 0; i--) {
-        if (!(types >> i & 1))
-            continue;
-        tcall_say_(writer, tcall_type_words_[i]);
-        if (--left)
-            tcall_say_(writer, left == 1 ? " or " : ", ");
-    }
-}
-
-/* "x" is a string; send an integer or null. What an array or object holds is
- * not shown: it may be long, and the path says which one it is. */
-static void tcall_say_type_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->node].arg >> TCALL_TYPES_ & 0x7F;
-    tcall_type type = tcall_json_type(fault->value);
-    if (type == TCALL_NULL) {
-        tcall_say_(writer, "null is not allowed here");
-    } else {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is ");
-        tcall_say_(writer, type >= TCALL_ARRAY
-                               ? "not allowed here"
-                               : tcall_type_words_[type - TCALL_NULL]);
-    }
-    tcall_say_(writer, "; send ");
-    tcall_say_types_(writer, types);
-}
-
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
-{
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
-        tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_say_(writer, *tcall_text_next_(tcall_text_skip_(next)) == ']'
-                               ? " or "
-                               : ", ");
-        if (writer->len > room) {
-            tcall_say_(writer, "...");
-            break;
-        }
-    }
-}
-
-/* A bound of a number: " at least 1", from the word and a keyword's node. */
-static void tcall_say_bound_(tcall_writer *writer, const tcall_fault_ *fault,
-                             const char *words, uint32_t node)
-{
-    tcall_say_(writer, words);
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
-}
-
-/* "send a number from 1 to 7": of both bounds that the schema has. */
-static void tcall_say_range_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->parent].arg >> TCALL_TYPES_ & 0x7F;
-    uint32_t min = tcall_fault_other_(fault, TCALL_K_MINIMUM_);
-    uint32_t max = tcall_fault_other_(fault, TCALL_K_MAXIMUM_);
-    uint32_t above = tcall_fault_other_(fault, TCALL_K_ABOVE_);
-    uint32_t below = tcall_fault_other_(fault, TCALL_K_BELOW_);
-    bool integer = types >> 6 && !(types >> (TCALL_NUMBER - 1) & 1);
-    tcall_say_(writer, integer ? "; send an integer" : "; send a number");
-    if (min && max && !above && !below) {
-        tcall_say_bound_(writer, fault, " from ", min);
-        tcall_say_bound_(writer, fault, " to ", max);
-        return;
-    }
-    if (above)
-        tcall_say_bound_(writer, fault, " greater than ", above);
-    else if (min)
-        tcall_say_bound_(writer, fault, " of at least ", min);
-    if ((above || min) && (below || max))
-        tcall_say_(writer, " and");
-    if (below)
-        tcall_say_bound_(writer, fault, " less than ", below);
-    else if (max)
-        tcall_say_bound_(writer, fault,
-                         above || min ? " at most " : " of at most ", max);
-}
-
-/* A count with its noun, for strings, arrays and objects. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               tcall_type type)
-{
-    bool one = count == 1;
-    tcall_say_count_(writer, count);
-    tcall_say_(writer, type == TCALL_STRING ? one ? " character" : " characters"
-                       : type == TCALL_ARRAY ? one ? " element" : " elements"
-                       : one                 ? " property"
-                                             : " properties");
-}
-
-/* The node of the same schema that limits the same count, 0: none. */
-static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
-{
-    int op, type = tcall_keywords_[fault->keyword].type;
-    for (op = 0; op < TCALL_K_COUNT_; op++)
-        if (tcall_keyword_counts_(op) && tcall_keywords_[op].type == type &&
-            tcall_keywords_[op].bound == bound)
-            return tcall_fault_other_(fault, op);
-    return 0;
-}
-
-/* "send 2 to 5 elements" */
-static void tcall_say_limits_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    tcall_type type = (tcall_type)tcall_keywords_[fault->keyword].type;
-    uint32_t min = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
-    uint32_t max = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    tcall_say_(writer, "; send ");
-    if (!max)
-        tcall_say_(writer, "at least ");
-    if (!min)
-        tcall_say_(writer, "at most ");
-    if (min && max && program[min].arg != program[max].arg) {
-        tcall_say_count_(writer, program[min].arg);
-        tcall_say_(writer, " to ");
-    }
-    tcall_say_counted_(writer, program[max ? max : min].arg, type);
-}
-
-/* "ab" has 2 characters, under the minimum 3; send 3 to 10 characters. */
-static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_keyword_ *keyword = &tcall_keywords_[fault->keyword];
-    tcall_type type = (tcall_type)keyword->type;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, " has ");
-    tcall_say_counted_(writer, fault->count, type);
-    tcall_say_(writer, keyword->bound == TCALL_AT_MOST_
-                           ? ", over the maximum "
-                           : ", under the minimum ");
-    tcall_say_count_(writer, fault->schema->program[fault->node].arg);
-    tcall_say_limits_(writer, fault);
-}
-
-/* contains, minContains and maxContains count the same matches. */
-static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t contains = tcall_fault_other_(fault, TCALL_K_CONTAINS_);
-    bool most = fault->keyword == TCALL_K_MAX_CONTAINS_;
-    uint32_t limit = fault->keyword == TCALL_K_CONTAINS_
-                         ? 1
-                         : fault->schema->program[fault->node].arg;
-    tcall_say_counted_(writer, fault->count, TCALL_ARRAY);
-    tcall_say_(writer, fault->count == 1 ? " of the array matches "
-                                         : " of the array match ");
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, contains));
-    tcall_say_(writer, most ? "; send at most " : "; send at least ");
-    tcall_say_count_(writer, limit);
-    tcall_say_(writer, " of them");
-}
-
-/* A property that is required, always or because another one is there: then
- * the parent is the member of dependentRequired. */
-static void tcall_say_required_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *at = tcall_node_at_(fault->schema, fault->parent);
-    bool depends = fault->applied == TCALL_K_DEPENDENT_REQUIRED_ ||
-                   fault->applied == TCALL_K_DEPENDENCIES_;
-    tcall_say_(writer, "the property ");
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    tcall_say_(writer, " is missing");
-    if (depends) {
-        tcall_say_(writer, ", which ");
-        tcall_say_json_(writer, at);
-        tcall_say_(writer, " needs");
-    }
-    tcall_say_(writer, "; add it");
-    if (depends) {
-        tcall_say_(writer, " or leave out ");
-        tcall_say_json_(writer, at);
-    }
-}
-
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t i = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
-    const char *before = "; use one of ";
-    for (; i && i < fault->end && writer->len < room &&
-           tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_;
-         i = tcall_node_after_(program, i)) {
-        tcall_say_(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_say_(writer, *before == ';' ? "; leave it out" : " or leave it out");
-}
-
-/* A schema that is false: what it was applied by says what is wrong. */
-static void tcall_say_never_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    unsigned applies = tcall_keywords_[fault->applied].applies;
-    if (fault->applied == TCALL_K_NAMES_) {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not allowed; leave it out");
-    } else if (applies == TCALL_TO_MEMBERS_) {
-        tcall_say_quoted_(writer, tcall_json_key(fault->value));
-        if (fault->applied != TCALL_K_ADDITIONAL_) {
-            tcall_say_(writer, " is not allowed; leave it out");
-            return;
-        }
-        tcall_say_(writer, " is not a property here");
-        tcall_say_names_(writer, fault);
-    } else if (applies == TCALL_TO_ELEMENTS_) {
-        tcall_say_(writer, "this element is one too many; leave it out");
-    } else {
-        tcall_say_(writer, "no value is allowed here; leave it out");
-    }
-}
-
-/* anyOf and oneOf: none of the alternatives was accepted, or several. */
-static void tcall_say_choice_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *array = tcall_fault_at_(fault);
-    while (*array != '[')
-        array--;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, fault->count ? " fits several alternatives of "
-                                    : " fits no alternative of ");
-    tcall_say_(writer, tcall_keywords_[fault->keyword].name);
-    tcall_say_(writer, fault->keyword == TCALL_K_ONEOF_
-                           ? "; send what fits exactly one of "
-                           : "; send what fits one of ");
-    tcall_say_json_(writer, array);
-}
-
-/* What is wrong with a value in view of the keyword's own, and what to send. */
-static const struct tcall_sentence_ {
-    uint8_t keyword;
-    const char *wrong, *remedy;
-} tcall_sentences_[] = {
-    {TCALL_K_MINIMUM_, " is under the minimum ", NULL},
-    {TCALL_K_MAXIMUM_, " is over the maximum ", NULL},
-    {TCALL_K_ABOVE_, " is not greater than ", NULL},
-    {TCALL_K_BELOW_, " is not less than ", NULL},
-    {TCALL_K_MULTIPLE_, " is not a multiple of ", "; send a multiple of it"},
-    {TCALL_K_CONST_, " is not the only value that is allowed; send ", ""},
-    {TCALL_K_NOT_, " matches what is forbidden, ",
-     "; send a value that does not"}};
-
-/* The sentence of a keyword that holds a value against its own. */
-static void tcall_say_compared_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const struct tcall_sentence_ *row = tcall_sentences_;
-    while (row->keyword != fault->keyword)
-        row++;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, row->wrong);
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    if (row->remedy)
-        tcall_say_(writer, row->remedy);
-    else
-        tcall_say_range_(writer, fault);
-}
-
-/* Which sentence belongs to which keyword. What is not named here counts, or
- * compares with a value. */
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    tcall_str pattern;
-    switch (fault->keyword) {
-    case TCALL_K_TYPE_: tcall_say_type_(writer, fault); break;
-    case TCALL_K_NEVER_: tcall_say_never_(writer, fault); break;
-    case TCALL_K_REQUIRED_: tcall_say_required_(writer, fault); break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: tcall_say_choice_(writer, fault); break;
-    case TCALL_K_CONTAINS_:
-    case TCALL_K_MIN_CONTAINS_:
-    case TCALL_K_MAX_CONTAINS_: tcall_say_contains_(writer, fault); break;
-    case TCALL_K_ENUM_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not one of the allowed values; send ");
-        tcall_say_list_(writer, tcall_fault_at_(fault));
-        break;
-    case TCALL_K_PATTERN_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " does not match the pattern ");
-        /* its escapes are those of the string that is being written */
-        pattern = tcall_text_inner_(tcall_fault_at_(fault));
-        tcall_write_bytes(writer, pattern.ptr, pattern.len);
-        tcall_say_(writer, "; send a string that does");
-        break;
-    case TCALL_K_UNIQUE_:
-        tcall_say_value_(writer,
-                         tcall_json_cursor_(fault->root.text,
-                                            fault->root.tok + fault->count));
-        tcall_say_(writer, " is in the array twice; send each value once");
-        break;
-    default:
-        if (tcall_keyword_counts_(fault->keyword))
-            tcall_say_length_(writer, fault);
-        else
-            tcall_say_compared_(writer, fault);
-    }
-}
-
-/* The word of the schema that a person would look for. required within
- * dependentRequired is no keyword, and false has none where it is a property's
- * schema. */
-static const char *tcall_fault_keyword_(const tcall_fault_ *fault)
-{
-    if (fault->keyword == TCALL_K_REQUIRED_ &&
-        tcall_keywords_[fault->applied].applies == TCALL_TO_PRESENT_ &&
-        fault->applied != TCALL_K_DEPENDENT_SCHEMAS_)
-        return tcall_keywords_[fault->applied].name;
-    if (fault->keyword != TCALL_K_NEVER_)
-        return tcall_keywords_[fault->keyword].name;
-    if (fault->applied == TCALL_K_ADDITIONAL_ ||
-        fault->applied == TCALL_K_NAMES_ || fault->applied == TCALL_K_REST_ ||
-        fault->applied == TCALL_K_EXTRA_)
-        return tcall_keywords_[fault->applied].name;
-    return "false";
-}
-
 /* The schema that a keyword's node belongs to. */
 static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 {
@@ -8982,7 +11556,8 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
         return 0;
     do
         i--;
-    while (tcall_node_after_(program, i) <= node);
+    while (tcall_node_after_(program, i) <= node ||
+           program[i].word & TCALL_IS_LIST_);
     return i;
 }
 
@@ -9006,6 +11581,318 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     return fault;
 }
 
+/* Where in the schema the keyword that failed comes from. */
+static const char *tcall_fault_at_(const tcall_fault_ *fault)
+{
+    return tcall_node_at_(fault->schema, fault->node);
+}
+
+/* The node of another keyword of the same schema, 0: it has none. */
+static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
+{
+    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
+                             op);
+}
+
+/* Words for the types, in the order of tcall_type_names_. */
+static const char *const tcall_type_words_[] = {
+    "null",     "a boolean", "a number",  "a string",
+    "an array", "an object", "an integer"};
+
+/* The types that a schema's node allows, one bit each. */
+static uint32_t tcall_fault_types_(const tcall_fault_ *fault, uint32_t schema)
+{
+    return fault->schema->program[schema].arg >> TCALL_TYPES_ & 0x7F;
+}
+
+/* "a string, a number or null". */
+static void tcall_say_types_(tcall_writer *writer, uint32_t types)
+{
+    int i;
+    for (i = 6; i >= 0; i--) {
+        uint32_t left = types & (((uint32_t)1 << i) - 1);
+        if (!(types >> i & 1))
+            continue;
+        tcall_write_text(writer, tcall_type_words_[i]);
+        if (left) /* one, or several */
+            tcall_write_text(writer, left & (left - 1) ? ", " : " or ");
+    }
+}
+
+/* What a value is. What an array or object holds is not shown: it may be long,
+ * and the path says which one it is. */
+static const char *tcall_fault_is_(const tcall_fault_ *fault)
+{
+    tcall_type type = tcall_json_type(fault->value);
+    return type == TCALL_NULL || type >= TCALL_ARRAY
+               ? "not allowed here"
+               : tcall_type_words_[type - TCALL_NULL];
+}
+
+/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *array)
+{
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    const char *p = tcall_text_next_(array + 1), *next;
+    for (; *p != ']'; p = next) {
+        next = tcall_text_next_(tcall_text_skip_(p));
+        tcall_say_json_(writer, p);
+        if (*next == ']')
+            break;
+        tcall_write_text(
+            writer,
+            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        if (writer->len > room) {
+            tcall_write_text(writer, "...");
+            break;
+        }
+    }
+}
+
+/* The names that the schema around has properties for. */
+static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
+    const char *before = "use one of ";
+    end = map ? tcall_node_after_(program, map) : 0;
+    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
+         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
+        tcall_write_text(writer, before);
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
+        before = ", ";
+    }
+    tcall_write_text(writer,
+                     *before == ',' ? " or leave it out" : "leave it out");
+}
+
+/* What a keyword's node comes from: a count, or other JSON text. */
+static void tcall_say_own_(tcall_writer *writer, const tcall_fault_ *fault,
+                           uint32_t node)
+{
+    const tcall_node_ *keyword = &fault->schema->program[node];
+    if (tcall_keyword_counts_(tcall_node_op_(keyword)))
+        tcall_say_count_(writer, keyword->arg);
+    else
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
+}
+
+/* The node of the schema that limits the same on one side, 0: none. Where two
+ * do, the one that excludes its number. */
+static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
+{
+    const tcall_keyword_ *own = &tcall_keywords_[fault->keyword];
+    uint32_t limit = 0;
+    int op;
+    for (op = 0; op < TCALL_K_COUNT_; op++) {
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        uint32_t node = keyword->bound == bound && keyword->type == own->type
+                            ? tcall_fault_other_(fault, op)
+                            : 0;
+        limit = node ? node : limit;
+    }
+    return limit;
+}
+
+/* How a side is limited: not, by a number that is excluded, or by one that is
+ * included. */
+static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    int op = tcall_node_op_(&fault->schema->program[limit]);
+    return !limit ? 0 : op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_ ? 1 : 2;
+}
+
+/* Which number to send, by how it is limited below and above. */
+static const char *tcall_fault_range_(const tcall_fault_ *fault)
+{
+    static const char *const ranges[3][3] = {
+        {"", " less than %h", " of at most %h"},
+        {" greater than %l", " greater than %l and less than %h",
+         " greater than %l and at most %h"},
+        {" of at least %l", " of at least %l and less than %h",
+         " from %l to %h"}};
+    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
+                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+}
+
+/* How many to send. */
+static const char *tcall_fault_counts_(const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
+    uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
+    if (low && high)
+        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
+    return low ? "at least %L" : "at most %H";
+}
+
+/* Any keyword that applied the schema; no keyword, but the word false. */
+#define TCALL_K_ANY_ 0xFF
+
+/* The sentence of a keyword that failed, and the word of the schema that a
+ * person would look for: required within dependentRequired is no keyword. A
+ * schema that is false is known by what it was applied by. */
+static const struct tcall_sentence_ {
+    uint8_t keyword, applied, word;
+    const char *text;
+} tcall_sentences_[] = {
+#define TCALL_SAY_(op, text)                                 \
+    {                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+    }
+#define TCALL_SAY_BY_(op, applied, word, text)                         \
+    {                                                                  \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+    }
+    TCALL_SAY_(TYPE, "%v is %t; send %T"),
+    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
+    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
+    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
+    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
+    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
+    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
+    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
+    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
+                    "not"),
+    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
+                        "does"),
+    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
+    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
+    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
+    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
+    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
+    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
+                  "%k is not a property here; %N"),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, REST, REST,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+#undef TCALL_SAY_
+#undef TCALL_SAY_BY_
+};
+
+static const struct tcall_sentence_ *
+tcall_fault_sentence_(const tcall_fault_ *fault)
+{
+    const struct tcall_sentence_ *row = tcall_sentences_;
+    while (row->keyword != fault->keyword ||
+           (row->applied != TCALL_K_ANY_ && row->applied != fault->applied))
+        row++;
+    return row;
+}
+
+/* Whether a schema allows no number but integers. */
+static bool tcall_fault_integer_(const tcall_fault_ *fault)
+{
+    uint32_t types = tcall_fault_types_(fault, fault->parent);
+    return types & TCALL_INTEGER_ && !(types >> (TCALL_NUMBER - 1) & 1);
+}
+
+/* Writes a limit of what failed: a number, or a count with its noun. */
+static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
+                             int bound, bool noun)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    if (noun)
+        tcall_say_counted_(writer, fault->schema->program[limit].arg,
+                           tcall_json_type(fault->value));
+    else
+        tcall_say_own_(writer, fault, limit);
+}
+
+/* A pattern, whose escapes are those of the string that is being written. */
+static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    tcall_str pattern = tcall_text_inner_(tcall_fault_at_(fault));
+    writer->quoted--;
+    tcall_write_bytes(writer, pattern.ptr, pattern.len);
+    writer->quoted++;
+}
+
+/* Writes what stands in a sentence for % and this letter. Returns how the
+ * sentence goes on: with the rest of its text, or with another one. */
+static const char *tcall_say_part_(tcall_writer *writer,
+                                   const tcall_fault_ *fault, char letter,
+                                   const char *rest)
+{
+    const char *at = tcall_fault_at_(fault);
+    tcall_json value = fault->value;
+    switch (letter) {
+    case 'v': tcall_say_value_(writer, value); break;
+    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
+    case 'T':
+        tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
+        break;
+    case 'n':
+        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        break;
+    case 'o': tcall_say_own_(writer, fault, fault->node); break;
+    case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
+    case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
+    case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
+    case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
+    case 'c': return tcall_fault_counts_(fault);
+    case 'r':
+        tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
+                                                             : "a number");
+        return tcall_fault_range_(fault);
+    case 'e': tcall_say_list_(writer, at); break;
+    case 'x': tcall_say_pattern_(writer, fault); break;
+    case 'w':
+        value.tok = fault->root.tok + fault->count;
+        tcall_say_value_(writer, value);
+        break;
+    case 'm':
+        tcall_write_text(writer, fault->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, fault,
+                       tcall_fault_other_(fault, TCALL_K_CONTAINS_));
+        break;
+    case 'f':
+        tcall_write_text(writer, fault->count ? "several alternatives"
+                                              : "no alternative");
+        break;
+    case 'p': tcall_say_own_(writer, fault, fault->parent); break;
+    case 'N': tcall_say_names_(writer, fault); break;
+    }
+    return rest;
+}
+
+static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const char *text = tcall_fault_sentence_(fault)->text;
+    for (;;) {
+        size_t plain = strcspn(text, "%");
+        tcall_write_bytes(writer, text, plain);
+        text += plain;
+        if (!*text)
+            return;
+        text = tcall_say_part_(writer, fault, text[1], text + 2);
+    }
+}
+
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
@@ -9014,7 +11901,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_say_pointer_(writer, value, fault.value.tok);
-    tcall_say_(writer, fault.value.tok > value.tok ? ": " : "");
+    tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
     tcall_say_sentence_(writer, &fault);
 }
 
@@ -9023,14 +11910,16 @@ int tcall_write_validation_error(tcall_writer *writer,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    int word = tcall_fault_sentence_(&fault)->word;
     tcall_write_open(writer, '{');
     tcall_write_path_(writer, value, fault.value.tok);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_keyword_(&fault));
+    tcall_write_string(
+        writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
     tcall_write_key(writer, "message");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_sentence_(writer, &fault);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
 
@@ -9045,22 +11934,6 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-/* -- Coercions ------------------------------------------------------------ */
-
-/* A value that was sent, as a JSON string or a scalar that is not too long. */
-static void tcall_write_found_(tcall_writer *writer, tcall_json value)
-{
-    tcall_str text = tcall_tok_str_(value.text, value.tok);
-    if (tcall_json_type(value) != TCALL_STRING && text.len <= TCALL_SHOWN_) {
-        tcall_write_verbatim(writer, text);
-        return;
-    }
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_say_str_(writer, text);
-    tcall_write_char_(writer, '"');
-}
-
 int tcall_write_coercions(tcall_writer *writer, tcall_json value)
 {
     int i;
@@ -9072,8 +11945,12 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_open(writer, '{');
         tcall_write_path_(writer, value, tok);
         tcall_write_key(writer, "from");
-        tcall_write_found_(writer, tcall_json_cursor_(value.text, tok));
-        if (tok->mark != TCALL_MARK_DROP_) {
+        if (tok->mark == TCALL_MARK_DROP_) {
+            tcall_write_null(writer);
+        } else { /* a string */
+            tcall_write_quote(writer);
+            tcall_say_str_(writer, tcall_tok_str_(value.text, tok));
+            tcall_write_unquote(writer);
             tcall_write_key(writer, "to");
             tcall_write_comma_(writer);
             tcall_write_scalar_(writer, value.text, tok);
@@ -9081,60 +11958,6 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
-}
-
-/* -- Schema errors -------------------------------------------------------- */
-
-/* JSON text as it is, cut when it is long. */
-static void tcall_write_shown_(tcall_writer *writer, tcall_str json)
-{
-    bool cut = json.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, json.ptr,
-                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
-    if (cut)
-        tcall_write_text(writer, "...");
-}
-
-/* A name of a JSON Pointer; quote: the name in JSON text. */
-static void tcall_write_pointer_name_(tcall_writer *writer, const char *quote)
-{
-    tcall_write_text(writer, "/");
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&quote, bytes);
-        const char *escape = tcall_pointer_escape_(*bytes);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else
-            tcall_write_bytes(writer, bytes, len);
-    }
-}
-
-/* The JSON Pointer of the value, or of the member whose name begins, at a place
- * in JSON text. */
-static void tcall_write_place_(tcall_writer *writer, const char *text,
-                               const char *place)
-{
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
-        if (object) {
-            tcall_write_pointer_name_(writer, member);
-        } else {
-            tcall_write_text(writer, "/");
-            tcall_say_count_(writer, index);
-        }
-        member = value > place ? place : value;
-    }
 }
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
@@ -9145,13 +11968,13 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         const char *place = schema->text + schema->at;
         if (place == tcall_text_space_(schema->text))
             tcall_write_text(writer, "the schema");
-        tcall_write_place_(writer, schema->text, place);
+        tcall_say_place_(writer, schema->text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (schema->text) {
         tcall_write_text(writer, " ");
-        tcall_write_shown_(writer, tcall_text_verbatim_(place));
-    } else {
-        tcall_write_text(writer, schema->reason);
+        tcall_say_json_(writer, schema->text + schema->at);
     }
     if (schema->remedy) {
         tcall_write_text(writer, "; ");
@@ -9255,8 +12078,11 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
  * JSON object. This is looked at once, when a call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
+    size_t at = 0;
+    while (at < text.len && tcall_is_space_(text.ptr[at]))
+        at++;
+    return at < text.len && text.ptr[at] == '{' &&
+           tcall_scan_whole_(text) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -9395,7 +12221,7 @@ static void tcall_rotate_(char *first, char *middle, char *end)
 }
 
 /* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up. */
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
                                     int part)
 {
@@ -9404,6 +12230,8 @@ TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
     size_t len = tcall_head_len_(source, part);
     char *first = (char *)target + tcall_head_end_(target, part);
     char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
     tcall_rotate_(first, end - len, end);
@@ -9503,9 +12331,10 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
+    uint16_t *at;
     if (!tc->names || found || !name.len)
         return;
+    at = tc->names + place;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -9577,8 +12406,14 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters || tool->shape;
+}
+
 /* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
@@ -9587,11 +12422,17 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
         {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
          "another tool has this name"},
         {!tool->run, "run is missing: name the function that does the work"},
-        {!tool->parameters && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
-        {tool->strict && !tool->parameters,
-         "strict needs parameters to hold the model to"},
-        {tool->fields && !tool->parameters,
+        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or a shape, or set "
+         "allow_no_schema"},
+        {tool->parameters && tool->shape,
+         "parameters and shape say the same twice: leave out parameters, which "
+         "is written from the shape"},
+        {tool->strict && !tcall_is_checked_(tool),
+         "strict needs parameters, or a shape, to hold the model to"},
+        {tool->fields && tool->shape,
+         "a shape fills its struct itself: leave out fields and args_size"},
+        {tool->fields && !tcall_is_checked_(tool),
          "fields need parameters: the schema that says what they are"},
         {tool->fields && !tool->args_size,
          "fields need args_size: sizeof the struct that they describe"},
@@ -9604,6 +12445,9 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SHAPES
+        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+#endif
 #ifdef TOOLCALL_NO_BIND
         {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
 #endif
@@ -10175,6 +13019,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
     bool json;              /* decode escapes */
@@ -10511,14 +13357,29 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
+/* Goes on with the next text of a shape. */
+static bool tcall_split_more_(tcall_split_ *words)
+{
+    unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
+    if (words->shape)
+        text = tcall_shape_words_(words->shape, &index);
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+    return text.len > 0;
+}
+
 /* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
     for (;;) {
         tcall_split_signs_(words);
-        if (words->cursor == words->end)
-            return false;
+        if (words->cursor == words->end) {
+            if (!tcall_split_more_(words))
+                return false;
+            continue;
+        }
         if (tcall_split_read_(words) && tcall_split_count_(words))
             break;
     }
@@ -11080,7 +13941,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
     tcall_split_init_(words, tcall_str_of(texts[text]));
-    words->json = text == TCALL_TEXT_PARAMETERS_;
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters != NULL;
+        words->shape = tool->shape;
+    }
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -12041,9 +14905,17 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema = tool->provider_schema;
-    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
-           tcall_str_of(schema ? schema : tool->parameters).len;
+    const char *schema =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    tcall_writer count;
+    tcall_writer_init(&count, NULL, 0);
+    tcall_write_text(&count, tool->name);
+    tcall_write_text(&count, tool->description ? tool->description : "");
+    if (schema)
+        tcall_write_text(&count, schema);
+    else if (tool->shape)
+        tcall_write_shape(&count, tool->shape);
+    return count.len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
@@ -12444,6 +15316,194 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments of a tool with a shape ---- */
+
+/* Marks a value whose type its node does not allow and that means another one:
+ * a string that holds it, or a null where nothing has to be. Returns whether it
+ * did. */
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+                                const tcall_shape *node)
+{
+    unsigned types = node->types, wanted;
+    tcall_type type = tcall_json_type(value);
+    /* the token is ours: the call was parsed for this */
+    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    int mark = TCALL_MARK_DROP_;
+    if (type == TCALL_NULL) {
+        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
+            !(tok->type & TCALL_MEMBER_))
+            return false;
+    } else {
+        /* the same set as the schema's checker has it */
+        wanted = (types & 3) | (types >> 1 & 0x3C) |
+                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
+        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
+            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            return false;
+    }
+    tok->mark = mark;
+    return true;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape);
+
+/* Marks what is to be coerced in a value, and what is inside of it. Returns how
+ * many marks it set. Shapes are trees, so this goes no deeper than they do. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
+                              const tcall_shape *node)
+{
+    unsigned count = 0;
+    tcall_type type = tcall_json_type(value);
+    tcall_json item;
+    if (tcall_coerce_value_(scan, value, node))
+        return 1;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        return tcall_coerce_members_(scan, value,
+                                     (const tcall_object *)node->more);
+    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        for (item = tcall_json_first(value); item.tok;
+             item = tcall_json_next(item))
+            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
+    return count;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape)
+{
+    unsigned count = 0, i;
+    const char *name = shape->names;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        tcall_json member = tcall_json_get(object, name);
+        if (member.tok)
+            count += tcall_coerce_(scan, member, &shape->members[i]);
+    }
+    return count;
+}
+
+/* Lets the decoder read what is written. A misfit does not end that: the
+ * decoder keeps it. */
+static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
+{
+    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
+    return (int)len;
+}
+
+/* Checks the arguments against the shape while they are read into its struct,
+ * which is held by the call. */
+TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    const tcall_object *shape = call->tool->shape;
+    void *bound = tcall_block_take_(&tc->block, shape->size);
+    tcall_decoder decoder;
+    tcall_writer writer;
+    char piece[64];
+    int r;
+    if (!bound)
+        return TCALL_E_MEMORY;
+    tcall_decoder_init(&decoder, shape, bound);
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+    r = tcall_decoder_end(&decoder);
+    call->faults = decoder.misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    if (r == TCALL_OK)
+        call->cx.bound = bound;
+    return r;
+}
+
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+/* Writes a misfit as the checker's errors are written: place, keyword and
+ * sentence. */
+static void tcall_write_misfit_error_(tcall_writer *out,
+                                      const tcall_misfit *misfit,
+                                      const tcall_object *shape)
+{
+    tcall_misplaced_ place;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_quote(out);
+    tcall_write_misplaced_(out, &place, 0);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "keyword");
+    tcall_write_string(out, tcall_misfit_keyword_(misfit));
+    tcall_write_key(out, "message");
+    tcall_write_quote(out);
+    tcall_tell_misfit_(out, &place);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+}
+
+/* Writes one fault of a call as an error, or as a sentence with its place. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_E_USAGE;
+}
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_validation_error(out, &call->schema, call->args,
+                                 &call->fault[index]);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ---- the steps of a call ---- */
+
 /* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
@@ -12464,22 +15524,27 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !call->tool->parameters)
+    if (r < 0 || !tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
+    else if (call->tool->shape)
+        tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK)
+        if (r == TCALL_OK && !call->tool->shape)
             r = tcall_hydrate_check_(tc, call, false);
     }
+    if (r == TCALL_OK && call->tool->shape)
+        r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -12572,15 +15637,14 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-/* Writes what the schema says, fault by fault. */
+/* Writes what the schema or shape says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[i]);
+        tcall_write_fault_(out, call, i);
     tcall_write_close(out, ']');
 }
 
@@ -13000,18 +16064,11 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
-/* Writes "suggestion":"Example: name(key=value)" with what the schema
- * requires. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+/* Writes what the schema requires. */
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -13025,6 +16082,77 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
             out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
+}
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    const char *value = "\"value\"";
+    switch (node->kind) {
+    case TCALL_KIND_CHOICE:
+        tcall_write_string(out, (const char *)node->more);
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER:
+        if (said.has_low) {
+            tcall_put_number_(out, said.low, node->digits);
+            return;
+        }
+        value = said.has_high && said.high < 1 ? "0" : "1";
+        break;
+    case TCALL_KIND_BOOLEAN: value = "true"; break;
+    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_OBJECT: value = "{}"; break;
+    default: break;
+    }
+    tcall_write_text(out, value);
+}
+
+/* Writes what the shape requires. */
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    const char *name = shape->names;
+    unsigned i;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        char room[64];
+        tcall_writer value;
+        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_shape_value_(&value, &shape->members[i]);
+        tcall_write_argument_(out, tcall_str_of(name),
+                              tcall_slice_(room, value.fill));
+    }
+}
+
+#else
+
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    (void)out;
+    (void)shape;
+}
+
+#endif
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required. */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    if (tool->shape)
+        tcall_write_shape_example_(out, tool->shape);
+    else
+        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -13047,13 +16175,13 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(out, "\"");
+    tcall_write_quote(out);
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+        tcall_say_fault_(out, call, i);
     }
-    tcall_write_text(out, "\"");
+    tcall_write_unquote(out);
 }
 
 /* Writes what was called, who failed and why. */
@@ -13107,7 +16235,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */
@@ -13120,7 +16248,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -13201,7 +16329,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -13244,7 +16372,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
@@ -13791,7 +16919,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
@@ -13929,9 +17057,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -13963,7 +17092,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
+    if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
@@ -14129,6 +17258,36 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
+/* A hash that is written to. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with the schema of a shape: where the shape lies in memory says
+ * nothing about what it is. */
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    tcall_hashing_ hashing;
+    tcall_writer writer;
+    char piece[64];
+    hashing.tc = tc;
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
                                    uint64_t *out)
@@ -14143,6 +17302,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     int r = tcall_hash_json(tc, call->args, out);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
     flags[0] = (char)tool->permissions;
     flags[1] = (char)tool->optional_permissions;
     flags[2] = (char)tool->no_schema_mode;
@@ -14633,7 +17794,14 @@ typedef struct tcall_strict_budget_ {
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
 
-/* The schema that is sent of a tool. */
+/* Returns the shape that the schema which is sent of a tool is written from,
+ * or NULL: there is a text. */
+TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
+{
+    return tool->provider_schema ? NULL : tool->shape;
+}
+
+/* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -15005,24 +18173,59 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* The same of a shape, which is written as the mode wants it: bounds are left
+ * out, objects are closed, and OpenAI wants every property to be required. */
+static void tcall_strict_shape_(tcall_strict_view_ *strict,
+                                const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = strict->out;
+    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                                      : TCALL_VIEW_CLOSED_;
+    tcall_view_shape_(&view, shape);
+    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    strict->optional = view.optional;
+    strict->unions = view.unions;
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
+                               uint8_t mode, tcall_writer *out)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    memset(view, 0, sizeof *view);
+    view->mode = mode;
+    view->out = out;
+    if (shape)
+        tcall_strict_shape_(view, shape);
+    else
+        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+}
+
+/* Is the schema that of an object, and not one of several? */
+static bool tcall_strict_plain_(const tcall_tool *tool)
+{
+    const char *schema = tcall_tool_schema_(tool);
+    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
+                                       !tcall_text_get_(schema, "anyOf") &&
+                                       !tcall_text_get_(schema, "oneOf") &&
+                                       !tcall_text_get_(schema, "allOf"));
+}
+
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
     tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = &count;
-    tcall_strict_walk_(&view, schema);
-    if (view.unfit || !tcall_strict_type_(schema, "object") ||
-        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
-        view.unions > budget->unions)
+    tcall_strict_tool_(&view, tool, budget->mode, &count);
+    if (view.unfit || !tcall_strict_plain_(tool) ||
+        view.optional > budget->optional || view.unions > budget->unions)
         return false;
     budget->tools--;
     budget->optional = (uint16_t)(budget->optional - view.optional);
@@ -15040,10 +18243,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = out;
-    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    tcall_strict_tool_(&view, tool, budget->mode, out);
     return true;
 }
 
@@ -15273,8 +18473,8 @@ int tcall_answer_error(const tcall_answer *answer, int status)
 
 #ifdef TOOLCALL_NO_TEXT_CALLS
 
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     (void)chat;
     (void)at;
@@ -15370,8 +18570,8 @@ static tcall_json tcall_any_member_(tcall_json object, const char *first,
 
 /* Takes name and arguments from the object that a call was written as. A
  * string holds arguments as text, anything else is written to the block. */
-static int tcall_split_text_call_(tcall_block *block, tcall_json root,
-                                  tcall_item *item)
+TCALL_NOINLINE_ static int
+tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
 {
     tcall_json arguments =
         tcall_any_member_(root, "arguments", "parameters", "args");
@@ -15395,7 +18595,8 @@ static int tcall_split_text_call_(tcall_block *block, tcall_json root,
 
 /* Reads a call that is written as one object. What it is read into is needed
  * only until the call is added. */
-static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
+                                                 tcall_item *item)
 {
     tcall_block *block = reader->chat->block;
     size_t high = block->high;
@@ -15489,8 +18690,8 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 
 /* Makes calls of those that the text at this place holds, and ends the text
  * where they begin. cut: nobody knows what followed the last one. */
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
@@ -15537,32 +18738,19 @@ TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
 
 /* ---- members of objects ---- */
 
-/* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
-                                      char bracket)
-{
-    if (key)
-        tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
-}
-
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
-{
-    for (; *brackets; brackets++)
-        tcall_write_close(out, *brackets);
-}
-
 TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       tcall_str value)
+                                       const char *value)
 {
     tcall_write_key(out, key);
-    tcall_write_str(out, value);
+    tcall_write_string(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
-                                     const char *word)
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
 {
-    tcall_write_member_(out, key, tcall_str_of(word));
+    if (value && *value)
+        tcall_write_member_(out, key, value);
 }
 
 TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
@@ -15582,13 +18770,6 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     tcall_write_int(out, value);
 }
 
-TCALL_SHARED_ bool tcall_has_text_(const char *text)
-{
-    return text && *text;
-}
-
-/* ---- the conversation ---- */
-
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
 TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
@@ -15600,25 +18781,103 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     return len == 0;
 }
 
-/* A call whose arguments are no object was not run; it goes back without. */
-TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+/* ---- items ---- */
+
+/* How a format writes an item: JSON with ' for quotes and with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same as a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *
+ * What stands between < and > is left out where the hole in it is empty. */
+typedef struct tcall_forms_ {
+    const char *user, *text, *call, *result;
+    const char *failure;   /* a result that is an error */
+    const char *reasoning; /* NULL: items that are never written */
+    const char *data;      /* a reasoning that is no words */
+} tcall_forms_;
+
+static const char *tcall_form_of_(const tcall_forms_ *forms,
+                                  const tcall_item *item)
 {
-    return call->is_object ? call->text : tcall_slice_("{}", 2);
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_TEXT: return forms->text;
+    case TCALL_ITEM_CALL: return forms->call;
+    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
+    default: return item->raw ? forms->data : forms->reasoning;
+    }
 }
 
-/* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
-                                            const tcall_item *result)
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes the text of a result, for formats that have no flag for an error. An
+ * object says itself that something failed. */
+static void tcall_write_result_text_(tcall_writer *out,
+                                     const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(out, key);
     tcall_write_quote(out);
-    /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
         tcall_write_text(out, "Error: ");
     tcall_write_bytes(out, text.ptr, text.len);
     tcall_write_unquote(out);
 }
+
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r')
+        tcall_write_result_text_(out, item);
+    else if (hole == 'a' || hole == 'j')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else
+        tcall_write_str(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    tcall_write_comma_(out);
+    for (; *form; form++)
+        if (*form == '%')
+            tcall_write_hole_(out, *++form, item);
+        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
+            form = strchr(form, '>');
+        else if (*form != '<' && *form != '>')
+            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+}
+
+/* Writes a form that names something. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
 
 /* Which of the results with this id, counted from 1, belongs to the call that
  * ends at this place; 0 or less: none. Where further calls of the answer have
@@ -15675,7 +18934,6 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
-    char id[9];      /* an id that had to be mapped */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -15686,30 +18944,6 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     history.to = to;
     history.chat = chat;
     return history;
-}
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
 }
 
 /* Is the item of the model given in this pass? Reasoning is a secret between
@@ -15761,24 +18995,37 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(history->id, item->id);
     return true;
 }
 
-/* Begins a message of this role with a list, unless the last one is of the
- * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
-                                     const char *role, const char *list)
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms,
+                                      const char *const roles[2])
 {
-    if (*open && strcmp(*open, role) == 0)
-        return;
-    if (*open)
-        tcall_write_ends_(out, "]}");
-    *open = role;
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_begin_(out, list, '[');
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        if (role != roles[user]) {
+            if (role)
+                tcall_write_text(out, "]}");
+            role = roles[user];
+            tcall_write_form_(out, role, NULL);
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (role)
+        tcall_write_text(out, "]}");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -15792,12 +19039,11 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                                     tcall_message_ to)
+static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
+                              tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "role", "assistant");
+        tcall_write_form_(out, "{'role':'assistant'", NULL);
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
@@ -15807,54 +19053,80 @@ TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_write_unquote(out);
-        tcall_write_begin_(out, "tool_calls", '[');
+        tcall_write_form_(out, "'tool_calls':[", NULL);
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
-                                      tcall_message_ *message)
+static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
     case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
     }
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
-                                        tcall_str content)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_member_(out, "content", content);
-    tcall_write_close(out, '}');
-}
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes a reasoning as members of the message that it led to. */
+    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Gives an item the id that the server takes, which may lie in id. */
+    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
+} tcall_server_;
 
-/* Writes what all such formats write alike of an item; results and calls are
- * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
-                                       tcall_message_ *message,
-                                       const tcall_item *item)
+/* Writes one item. Reasoning stands before text and calls of its message: a
+ * further one between calls cannot be said here. */
+static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
+                                const tcall_item *item,
+                                const tcall_forms_ *forms,
+                                const tcall_server_ *server)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER:
-        tcall_message_end_(out, message);
-        tcall_write_message_(out, "user", item->text);
-        break;
     case TCALL_ITEM_TEXT:
         tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
-        break;
+        return;
+    case TCALL_ITEM_REASONING:
+        if (*message > TCALL_MESSAGE_OPEN_ || !server)
+            return;
+        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
+        server->reasoning(out, item);
+        return;
     case TCALL_ITEM_CALL:
         tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
-    default: break;
+    default: tcall_message_end_(out, message);
     }
+    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+}
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const tcall_forms_ *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    char id[9];
+    tcall_write_form_(out, "'messages':[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{'role':'system','content':%n}",
+                           request->system);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (server)
+            server->map_id(provider, &item, id);
+        tcall_message_item_(out, &message, &item, forms, server);
+    }
+    tcall_message_end_(out, &message);
+    tcall_write_text(out, "]");
 }
 
 /* ---- tools ---- */
@@ -15866,7 +19138,6 @@ typedef struct tcall_sent_tools_ {
     const tcall_tool *tool; /* NULL: no more */
     size_t next;            /* among the picks, or all */
     tcall_strict_budget_ budget;
-    bool say_strict; /* where a tool is not strict, that has to be said */
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
@@ -15883,7 +19154,7 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
             strcmp(tool->name, request->choice_name) == 0);
 }
 
-TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
@@ -15898,8 +19169,8 @@ TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
     }
 }
 
-TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
-    const tcall_provider *provider, const tcall_chat_request *request)
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools;
     memset(&tools, 0, sizeof tools);
@@ -15910,26 +19181,17 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
     return tools;
 }
 
-/* Begins the tool at hand. Returns false where it went out before the sink
+/* Is the tool at hand to be written? Not where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
-                                     tcall_writer *out)
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
 {
-    if (tcall_write_part_(out)) {
-        tcall_write_begin_(out, NULL, '{');
+    if (tcall_write_part_(out))
         return true;
-    }
     if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
-}
-
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
-{
-    tcall_write_close(out, '}');
-    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -15975,80 +19237,99 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* Writes the schema of a tool, from its text or its shape. */
+static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    if (shape)
+        tcall_write_shape(out, shape);
+    else
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+}
+
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+typedef struct tcall_tool_form_ {
+    const char *list, *tool, *schema, *tool_end, *list_end;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_tool_form_;
+
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
-                                     tcall_sent_tools_ *tools,
-                                     const char *schema_key)
+static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
+                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(out, "name", tool->name);
+    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, schema_key);
+    tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+        tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || tools->say_strict)
+    if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, form->tool_end);
 }
 
-/* Writes tools as OpenAI began to write them. Returns false if there are none.
- */
-TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
-                            const tcall_chat_request *request)
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_tool_form_ *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(out, "tools", '[');
+    tcall_write_form_(out, form->list, NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_write_close(out, '}');
-        tcall_end_tool_(out);
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, form->list_end);
     return true;
 }
 
-/* Has the request to name a tool that must be called? */
-TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
-                                     const tcall_chat_request *request)
+/* The tools of OpenAI's first format, which others took over. */
+static const tcall_tool_form_ tcall_function_tools_ = {
+    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
+    false};
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
 {
-    return request->choice == TCALL_CHOICE_ONE &&
-           !(provider->quirks &
-             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
 }
 
-/* Writes the choice among the tools, where none is named. */
+/* Likewise, and says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
-                                       const tcall_chat_request *request)
-{
-    const char *required =
-        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO ||
-        provider->quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    tcall_write_word_(out, "tool_choice",
-                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
-}
-
-/* Says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request)
+                                       const tcall_chat_request *request,
+                                       const char *named)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
@@ -16075,26 +19356,25 @@ enum {
  * next call: it can then at least be named. */
 #define TCALL_RESERVE_ 64
 
-/* ---- items in the block ---- */
-
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
+TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                                   size_t at)
 {
     return tcall_head_at_(reader->chat, at);
 }
 
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
+                                       int part)
 {
     return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
 /* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
 {
     return at + tcall_head_size_(tcall_reader_head_(reader, at));
 }
 
-static size_t tcall_reader_free_(const tcall_reader *reader)
+TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
 {
     return tcall_block_free_(reader->chat->block);
 }
@@ -16112,21 +19392,22 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
+                                       size_t to)
 {
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
 }
 
 /* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
 {
     tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
+TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
+                                        int part, size_t len)
 {
     size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
     size_t old = tcall_reader_len_(reader, at, part);
@@ -16135,8 +19416,8 @@ static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
-                                 tcall_str bytes)
+TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
+                                        int part, tcall_str bytes)
 {
     size_t old = tcall_reader_len_(reader, at, part);
     char *end = reader->chat->block->base + at +
@@ -16146,8 +19427,8 @@ static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
 }
 
 /* Moves a part of the item at from to the same part of an item before it. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
-                               int part)
+TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
+                                      size_t to, int part)
 {
     size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
     size_t len = tcall_reader_len_(reader, from, part);
@@ -16155,24 +19436,83 @@ static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
     tcall_reader_moved_(reader, end, from, len);
 }
 
-/* ---- room ---- */
-
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
+TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
     return reader->has_text
                ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
                : 0;
 }
 
+/* Makes an empty item at this place, where there is room. */
+TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
+                                       uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Gives the text of the answer its place, before everything else. */
+TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
+    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    reader->has_text = true;
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ==========================================================================
+ * >>reasoning: what goes back to the provider that it came from
+ *
+ * Reasoning is kept as far as there is room for it beside calls; a part of it
+ * would be refused, so one that does not fit is dropped as a whole. Which one a
+ * provider has is in tcall_provider.reasoning.
+ */
+
+#ifdef TOOLCALL_NO_REASONING
+
+TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    (void)reader;
+    return TCALL_REASONING_NONE;
+}
+
+TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    (void)head;
+    return false;
+}
+
+#else
+
+TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning;
+}
+
+TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    return head->kind == TCALL_ITEM_REASONING;
+}
+
+#endif /* TOOLCALL_NO_REASONING */
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
-                                         size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
     tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_reader_head_(reader, at)->kind == TCALL_ITEM_REASONING) {
+    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
         dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     }
@@ -16182,21 +19522,152 @@ static void tcall_reader_drop_reasoning_(tcall_reader *reader, size_t at,
 }
 
 /* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reader_drop_raw_(tcall_reader *reader, size_t more)
+static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
 {
     size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
     reader->raw_missing += len + more;
     tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
 }
 
-static void tcall_reader_drop_all_reasoning_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
+    if (!tcall_reasoning_kept_(reader))
+        return;
     if (reader->keeping_raw)
-        tcall_reader_drop_raw_(reader, 0);
+        tcall_reasoning_drop_raw_(reader, 0);
     for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reader_drop_reasoning_(reader, at, 0);
+        tcall_reasoning_drop_(reader, at, 0);
 }
+
+/* Is a piece of this part, that begins with c, kept? */
+TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                          char c)
+{
+    uint8_t kept = tcall_reasoning_kept_(reader);
+    if (field != TCALL_FIELD_REASONING_DATA)
+        return kept != TCALL_REASONING_NONE;
+    /* Details of OpenRouter are a list of objects, others are strings. */
+    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
+                                          tcall_str piece)
+{
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(reader, reader->element, piece.len);
+    else
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
+                                              const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+        return;
+    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        return;
+    tcall_reader_head_(reader, reader->start)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+}
+
+/* ---- merging ---- */
+
+/* One of both is reasoning: is the piece of the known one? Its signature may
+ * come by itself. */
+TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                                  const tcall_item_head_ *piece)
+{
+    bool same = known->index && piece->index &&
+                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* The first unmerged element is of the reasoning at this place: drops its words
+ * where others are missing. */
+TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+{
+    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
+        return;
+    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
+    tcall_reasoning_drop_(reader, at, len);
+}
+
+/* Is anything of it there, or was? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
+/* ---- elements as they came ---- */
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->whole && reader->repeats) &&
+           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* Keeps a piece of that text. */
+TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
+                                              tcall_str piece)
+{
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
+    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    if (reader->type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->index;
+        if (reader->raw_missing)
+            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->raw);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ==========================================================================
+ * >>pieces
+ *
+ * What the paths of a provider lead to are pieces: of an element, of the text,
+ * or of what the answer says of itself. Elements are merged into items.
+ */
+
+/* ---- room ---- */
 
 /* Makes room for a call. Calls matter more than text and reasoning: those give
  * way. */
@@ -16204,7 +19675,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
 {
     size_t text = tcall_reader_text_len_(reader), free;
     if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reader_drop_all_reasoning_(reader);
+        tcall_reasoning_drop_all_(reader);
     free = tcall_reader_free_(reader);
     if (bytes > free + text)
         return false;
@@ -16232,7 +19703,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 
 /* Makes room for what a call cannot do without. Where there is none the answer
  * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
     if (tcall_reader_room_(reader, bytes))
         return true;
@@ -16251,14 +19722,6 @@ static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
@@ -16272,16 +19735,6 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 }
 
 /* ---- text of the model ---- */
-
-/* Gives the text of the answer its place, before everything else. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
-    reader->has_text = true;
-}
 
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
@@ -16329,21 +19782,6 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
         tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
-}
-
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reader_sign_text_(tcall_reader *reader, const size_t *at)
-{
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
-        return;
-    tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
-        return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- parts of an element ---- */
@@ -16394,18 +19832,6 @@ static bool tcall_reader_open_(tcall_reader *reader)
     return reader->open;
 }
 
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reader_reasoning_(tcall_reader *reader, int part,
-                                    tcall_str piece)
-{
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_reasoning_(reader, reader->element, piece.len);
-    else
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
 /* Keeps a piece of arguments, or of text that belongs to an element. */
 static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
 {
@@ -16432,9 +19858,10 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
     }
     if (!tcall_reader_open_(reader))
         return;
-    if (part == TCALL_PART_SIGNATURE_ ||
-        tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING)
-        tcall_reader_reasoning_(reader, part, piece);
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, part, piece);
     else if (part == TCALL_PART_TEXT_)
         tcall_reader_content_(reader, piece);
     else if (tcall_reader_need_(reader, piece.len))
@@ -16442,12 +19869,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 }
 
 /* ---- merging elements ---- */
-
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -16459,15 +19880,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
 static bool tcall_ends_object_(tcall_str text)
 {
     return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Are both reasonings pieces of one? */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
-{
-    bool same = known->kind == piece->kind && known->index == piece->index &&
-                !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
 /* Is the element a further piece of a known call? */
@@ -16500,15 +19912,8 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
     if (known->choice != piece->choice ||
         (known->index && piece->index && known->index != piece->index))
         return TCALL_MATCH_NO_;
-    if (piece->kind == TCALL_ITEM_REASONING)
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
-    /* The signature of a reasoning may come by itself. */
-    if (known->kind == TCALL_ITEM_REASONING)
-        return known->index && piece->index &&
-                       !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                       !tcall_head_len_(piece, TCALL_PART_TEXT_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
     return tcall_match_call_(known, piece);
 }
 
@@ -16528,7 +19933,7 @@ static size_t tcall_reader_find_(const tcall_reader *reader)
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
-        if (match || known->kind != TCALL_ITEM_REASONING)
+        if (match || !tcall_is_reasoning_(known))
             maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
     }
     return found != reader->unmerged ? found : maybe;
@@ -16581,22 +19986,19 @@ static void tcall_reader_merge_(tcall_reader *reader, size_t at)
         return;
     known->flags |= flags & TCALL_FLAG_DROPPED_;
     tcall_reader_merge_names_(reader, at);
-    if (known->kind == TCALL_ITEM_REASONING) {
-        size_t len =
-            tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
-        if (known->flags & TCALL_FLAG_DROPPED_) {
-            tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
-            tcall_reader_drop_reasoning_(reader, at, len);
-        }
-    } else if (!tcall_reader_merges_text_(reader, at)) {
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
         return;
-    }
     if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
         return;
     if (whole || known->flags & TCALL_FLAG_DEFAULT_)
         tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
     if (!whole)
         known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
@@ -16654,7 +20056,7 @@ static void tcall_reader_settle_(tcall_reader *reader)
         tcall_reader_settle_delta_(reader, head);
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reader_sign_text_(reader, &reader->unmerged);
+        tcall_reasoning_sign_text_(reader, &reader->unmerged);
     } else if (tcall_reader_settle_item_(reader)) {
         reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
         reader->began |= (uint8_t)(1u << reader->choice);
@@ -16664,7 +20066,7 @@ static void tcall_reader_settle_(tcall_reader *reader)
 }
 
 /* All elements of a choice, or of a document, are complete. */
-static void tcall_reader_settle_all_(tcall_reader *reader)
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     while (reader->unmerged < reader->chat->block->low)
         tcall_reader_settle_(reader);
@@ -16674,48 +20076,6 @@ static void tcall_reader_settle_all_(tcall_reader *reader)
     reader->choice = 0;
 }
 
-/* ---- elements as they came ---- */
-
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. Its type usually comes first. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
-{
-    if (reader->provider->reasoning != TCALL_REASONING_ELEMENTS ||
-        reader->event == TCALL_MEANS_ELEMENT_BEGINS ||
-        (reader->whole && reader->repeats) ||
-        (reader->type && reader->type != TCALL_MEANS_REASONING) ||
-        reader->answer.error == TCALL_E_MEMORY)
-        return;
-    if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
-    if (!reader->keeping_raw)
-        return;
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reader_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-static void tcall_reader_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
-    reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
-        if (reader->raw_missing)
-            tcall_reader_drop_reasoning_(reader, reader->raw,
-                                         reader->raw_missing);
-    } else {
-        tcall_reader_remove_(reader, reader->raw);
-    }
-    reader->raw_missing = 0;
-}
-
 /* ---- fields ---- */
 
 /* The current element is complete. */
@@ -16723,8 +20083,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 {
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
-    if (reader->keeping_raw)
-        tcall_reader_end_raw_(reader);
+    tcall_reasoning_end_raw_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -16837,16 +20196,11 @@ static bool tcall_field_is_word_(int field)
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
                                      int part, char c)
 {
-    uint8_t keeps = reader->provider->reasoning;
     switch (field) {
     case TCALL_FIELD_REASONING_DATA:
-        /* Details of OpenRouter are a list of objects, others are strings. */
-        if (keeps != TCALL_REASONING_DATA || (!reader->in_element && c != '['))
-            return true;
-        break;
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
-        if (keeps == TCALL_REASONING_NONE)
+        if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
     case TCALL_FIELD_TEXT: return c != '"';
@@ -16872,7 +20226,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         reader->bad_arguments = c == '{';
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
-        reader->flags |= TCALL_FLAG_DEFAULT_;
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -16953,9 +20307,22 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     return TCALL_OK;
 }
 
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (!tcall_reasoning_may_come_(reader))
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (reader->keeping_raw)
+        tcall_reasoning_raw_piece_(reader, piece);
+}
+
 /* One event of the scanner. */
-static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
-                            tcall_str bytes)
+TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
+                                   tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
     if (event == TCALL_SCAN_END)
@@ -16969,10 +20336,13 @@ static int tcall_reader_on_(void *user, int field, tcall_scan_event event,
     return TCALL_OK;
 }
 
-/* ---- framing ---- */
+/* ==========================================================================
+ * >>frames
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
 
-/* An answer is a document, an array of documents, documents in lines (NDJSON),
- * or server-sent events (SSE) whose data are documents. */
 enum {
     TCALL_FRAME_START_,   /* which framing it is, is not known yet */
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
@@ -16984,6 +20354,13 @@ enum {
 /* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
  * spaces. */
 enum { TCALL_PAGE_ = 80 };
+
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
 
 void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
@@ -16998,13 +20375,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-}
-
-static void tcall_reader_fail_(tcall_reader *reader, int error)
-{
-    reader->broken = true;
-    if (!reader->answer.error)
-        reader->answer.error = error;
+    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+        tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -17154,6 +20526,17 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
     return true;
 }
 
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
@@ -17168,41 +20551,28 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    head = tcall_reader_head_(reader, reader->element);
-    if (tcall_is_object_text_(tcall_head_part_(head, TCALL_PART_TEXT_)))
-        head->flags |= TCALL_FLAG_OBJECT_;
+    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
 }
 
-/* Completes a reasoning. Returns false if there is nothing of it. */
-static bool tcall_reader_finish_reasoning_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-        !tcall_head_len_(head, TCALL_PART_TEXT_) &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
-        !(head->flags & TCALL_FLAG_DROPPED_))
-        return false;
-    return tcall_reader_add_(reader, TCALL_PART_NAME_,
-                             tcall_str_of(reader->provider->name));
-}
-
 /* Completes the item at reader->element. Returns false if it is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    switch (tcall_reader_head_(reader, reader->element)->kind) {
-    case TCALL_ITEM_TEXT: return true;
-    case TCALL_ITEM_CALL: return tcall_reader_finish_call_(reader);
-    case TCALL_ITEM_REASONING: return tcall_reader_finish_reasoning_(reader);
-    default: return false;
-    }
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(reader);
+    if (tcall_is_reasoning_(head))
+        return tcall_reasoning_is_some_(head) &&
+               tcall_reader_add_(reader, TCALL_PART_NAME_,
+                                 tcall_str_of(reader->provider->name));
+    return head->kind == TCALL_ITEM_TEXT;
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
  * then. */
-static void tcall_reader_finish_(tcall_reader *reader)
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
     reader->element = reader->start;
     while (reader->element < reader->chat->block->low) {
@@ -17347,6 +20717,601 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
+/* Arguments are a string. There is no flag for an error, the text says it. */
+static const tcall_forms_ tcall_openai_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
+ * in a stream only when it is asked for. */
+TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const tcall_server_ *server)
+{
+    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+        tcall_write_choice_(
+            provider, out, request,
+            "'tool_choice':{'type':'function','function':{'name':%n}}");
+    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
+                       request->max_tokens);
+    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
+        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+static int tcall_openai_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    return tcall_openai_body_(provider, out, request, NULL);
+}
+
+TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
+                                                 "https://api.openai.com",
+                                                 "/v1/chat/completions",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_openai_write_,
+                                                 &tcall_openai_paths_,
+                                                 tcall_openai_stops_,
+                                                 tcall_openai_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OPENAI,
+                                                 0};
+
+#endif /* TCALL_HAS_OPENAI_ */
+
+/* ==========================================================================
+ * >>anthropic
+ *
+ * An event of a stream is itself the element of a call: index and type may
+ * stand before it or after it.
+ */
+
+#ifdef TCALL_HAS_ANTHROPIC_
+
+#define TCALL_ANTHROPIC_PATHS_(X)                                          \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
+    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
+    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(2, 0, 0, "usage")                                                    \
+    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, 0, 0, "usage")                                                    \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
+    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(2, TCALL_FIELD_ID, 0, "id")                                          \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
+    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
+    X(3, TCALL_FIELD_ID, 0, "id")                                          \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
+    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
+    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
+    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
+    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+
+TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+static const tcall_word tcall_anthropic_stops_[] = {
+    {"end_turn", TCALL_STOP_END},
+    {"stop_sequence", TCALL_STOP_END},
+    {"tool_use", TCALL_STOP_TOOL_CALLS},
+    {"max_tokens", TCALL_STOP_LENGTH},
+    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
+    {"refusal", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Of blocks, and the event that ends a stream. */
+static const tcall_word tcall_anthropic_types_[] = {
+    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
+    {"tool_use", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {NULL, 0},
+};
+
+/* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
+ * the signature does not fit. */
+static const tcall_forms_ tcall_anthropic_forms_ = {
+    "{'type':'text','text':%t}",
+    "{'type':'text','text':%t}",
+    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
+    "{'type':'thinking','thinking':%t,'signature':%s}",
+    "{'type':'redacted_thinking','data':%t}"};
+
+static const char *const tcall_anthropic_roles_[2] = {
+    "{'role':'assistant','content':[", "{'role':'user','content':["};
+
+static const tcall_tool_form_ tcall_anthropic_tools_ = {
+    "'tools':[", "{", "input_schema", "}", "]", false};
+
+/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
+ * be only one call is said in the choice, for which "none" has no room. */
+static void tcall_anthropic_choice_(tcall_writer *out,
+                                    const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
+        "'tool_choice':{'type':'any'",
+        "'tool_choice':{'type':'tool','name':%n"};
+    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+        return;
+    tcall_write_named_(out, forms[request->choice], request->choice_name);
+    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+        tcall_write_flag_(out, "disable_parallel_tool_use", true);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
+ * the system prompt is no message. */
+static int tcall_anthropic_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    /* The one format in which a limit must be given. */
+    tcall_write_limit_(out, "max_tokens",
+                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    tcall_write_optional_(out, "system", request->system);
+    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+                       tcall_anthropic_roles_);
+    tcall_write_text(out, "]");
+    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+        tcall_anthropic_choice_(out, request);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_anthropic = {
+    "anthropic",
+    "https://api.anthropic.com",
+    "/v1/messages",
+    NULL,
+    "x-api-key",
+    "",
+    {"anthropic-version", "2023-06-01"},
+    tcall_anthropic_write_,
+    &tcall_anthropic_paths_,
+    tcall_anthropic_stops_,
+    tcall_anthropic_types_,
+    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+    TCALL_STRICT_ANTHROPIC,
+    0};
+
+#endif /* TCALL_HAS_ANTHROPIC_ */
+
+/* ==========================================================================
+ * >>ollama
+ *
+ * Calls come whole, and their numbers mean nothing: each is a new one.
+ */
+
+#ifdef TCALL_HAS_OLLAMA_
+
+#define TCALL_OLLAMA_PATHS_(X)                               \
+    X(1, 0, 0, "message")                                    \
+    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, 0, 0, "tool_calls")                                 \
+    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
+    X(4, TCALL_FIELD_ID, 0, "id")                            \
+    X(4, 0, 0, "function")                                   \
+    X(5, TCALL_FIELD_NAME, 0, "name")                        \
+    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
+    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
+    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
+    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+
+TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+
+static const tcall_word tcall_ollama_stops_[] = {
+    {"stop", TCALL_STOP_END},
+    {"length", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* The event is the value of "done". */
+static const tcall_word tcall_ollama_types_[] = {
+    {"true", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Arguments are an object. Of a result, templates of models use the name, the
+ * server itself the id. */
+static const tcall_forms_ tcall_ollama_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
+
+/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
+static int tcall_ollama_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_predict", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    /* It streams unless it is told not to. */
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
+                                                 "http://127.0.0.1:11434",
+                                                 "/api/chat",
+                                                 NULL,
+                                                 "Authorization",
+                                                 "Bearer ",
+                                                 {NULL, NULL},
+                                                 tcall_ollama_write_,
+                                                 &tcall_ollama_paths_,
+                                                 tcall_ollama_stops_,
+                                                 tcall_ollama_types_,
+                                                 TCALL_REASONING_NONE,
+                                                 TCALL_STRICT_OLLAMA,
+                                                 TCALL_QUIRK_WEAK_CHOICE};
+
+#endif /* TCALL_HAS_OLLAMA_ */
+
+/* ==========================================================================
+ * >>responses
+ *
+ * A stream says everything three times: in pieces, at their end, and in the
+ * item; servers differ in which they fill, so the longest counts. The type of
+ * an event says what its piece is of. Reasoning goes back as it came.
+ */
+
+#ifdef TCALL_HAS_RESPONSES_
+
+#define TCALL_RESPONSES_PATHS_(X)                                            \
+    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
+    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
+    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
+    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
+    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
+    X(1, 0, 0, "incomplete_details")                                         \
+    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
+    X(1, 0, 0, "usage")                                                      \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
+    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
+    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
+    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
+    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
+    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
+    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
+    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
+    X(3, 0, 0, "content")                                                    \
+    X(4, 0, 0, "*")                                                          \
+    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+
+TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+
+/* The status of the answer, and the reason where it is incomplete. */
+static const tcall_word tcall_responses_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {"max_output_tokens", TCALL_STOP_LENGTH},
+    {"content_filter", TCALL_STOP_CONTENT_FILTER},
+    {NULL, 0},
+};
+
+/* Types of items, and of the events of a stream, which never meet. What is not
+ * here, as web searches, is no item of ours. */
+static const tcall_word tcall_responses_types_[] = {
+    {"function_call", TCALL_MEANS_CALL},
+    {"custom_tool_call", TCALL_MEANS_CALL},
+    {"message", TCALL_MEANS_TEXT},
+    {"reasoning", TCALL_MEANS_REASONING},
+    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
+    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
+    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
+    {"response.output_text.delta", TCALL_MEANS_TEXT},
+    {"response.refusal.delta", TCALL_MEANS_TEXT},
+    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
+    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
+    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
+    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
+    {NULL, 0},
+};
+
+/* Every item is an element of its own; a reasoning is its own JSON text, id and
+ * encrypted content included. */
+static const tcall_forms_ tcall_responses_forms_ = {
+    "{'role':'user','content':%t}",
+    "{'role':'assistant','content':%t}",
+    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "%j",
+    "%j"};
+
+/* They are flat, where Chat Completions nests, and without a word they would be
+ * strict. */
+static const tcall_tool_form_ tcall_responses_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+
+/* The conversation is a flat list: there are no messages with parts. */
+static void tcall_responses_input_(const tcall_provider *provider,
+                                   tcall_writer *out,
+                                   const tcall_chat_request *request)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    tcall_write_form_(out, "'input':[", NULL);
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(
+                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
+    tcall_write_text(out, "]");
+}
+
+/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
+ */
+static int tcall_responses_write_(const tcall_provider *provider,
+                                  tcall_writer *out,
+                                  const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "instructions", request->system);
+    tcall_responses_input_(provider, out, request);
+    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+        tcall_write_choice_(provider, out, request,
+                            "'tool_choice':{'type':'function','name':%n}");
+    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    /* Nothing is kept on the server: the reasoning has to come along. */
+    tcall_write_flag_(out, "store", false);
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+                          NULL);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
+                                                    "https://api.openai.com",
+                                                    "/v1/responses",
+                                                    NULL,
+                                                    "Authorization",
+                                                    "Bearer ",
+                                                    {NULL, NULL},
+                                                    tcall_responses_write_,
+                                                    &tcall_responses_paths_,
+                                                    tcall_responses_stops_,
+                                                    tcall_responses_types_,
+                                                    TCALL_REASONING_ELEMENTS,
+                                                    TCALL_STRICT_OPENAI,
+                                                    0};
+
+#endif /* TCALL_HAS_RESPONSES_ */
+
+/* ==========================================================================
+ * >>gemini
+ *
+ * A call is a part of what the model says and comes whole. A part may bear a
+ * signature, which has to go back with the same part. Results must be objects.
+ */
+
+#ifdef TCALL_HAS_GEMINI_
+
+#define TCALL_GEMINI_PATHS_(X)                                              \
+    X(1, 0, 0, "candidates")                                                \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
+    X(3, 0, TCALL_PATH_LAST, "content")                                     \
+    X(4, 0, 0, "parts")                                                     \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
+    X(7, TCALL_FIELD_ID, 0, "id")                                           \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
+    /* Patches instead of arguments, which are never asked for: they are no \
+     * object, so that nobody runs such a call. */                          \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
+    X(1, 0, 0, "promptFeedback")                                            \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
+    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
+    X(1, 0, 0, "usageMetadata")                                             \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
+    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
+    X(2, 0, 0, "details")                                                   \
+    X(3, 0, 0, "*")                                                         \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+
+TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+
+/* By name or by number: protobuf's JSON allows both for an enum. */
+static const tcall_word tcall_gemini_stops_[] = {
+    {"STOP", TCALL_STOP_END},
+    {"1", TCALL_STOP_END},
+    {"MAX_TOKENS", TCALL_STOP_LENGTH},
+    {"2", TCALL_STOP_LENGTH},
+    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"3", TCALL_STOP_CONTENT_FILTER},
+    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
+    {"4", TCALL_STOP_CONTENT_FILTER},
+    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
+    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
+    {"SPII", TCALL_STOP_CONTENT_FILTER},
+    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
+    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
+    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
+    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
+    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
+    {NULL, 0},
+};
+
+/* No element and no event has a type here. */
+static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+
+/* Everything that is said is a part. An id that was made up here is none of
+ * Google's: only names connect then. A response has to be an object, and
+ * "error" is the member for a failure. Signatures are of parts: there is no
+ * reasoning by itself. */
+static const tcall_forms_ tcall_gemini_forms_ = {
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
+    "<,'thoughtSignature':%s>}",
+    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
+    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
+    NULL,
+    NULL};
+
+static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
+                                                   "{'role':'user','parts':["};
+
+/* The older "parameters" takes a part of JSON Schema only. */
+static const tcall_tool_form_ tcall_gemini_tools_ = {
+    "'tools':[{'functionDeclarations':[",
+    "{",
+    "parametersJsonSchema",
+    "}",
+    "]}]",
+    false};
+
+static void tcall_gemini_choice_(tcall_writer *out,
+                                 const tcall_chat_request *request)
+{
+    static const char *const forms[] = {
+        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
+        "'allowedFunctionNames':[%n]}}"};
+    if (request->choice != TCALL_CHOICE_AUTO)
+        tcall_write_named_(out, forms[request->choice], request->choice_name);
+}
+
+/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
+ * whether it streams are in the path. */
+static int tcall_gemini_write_(const tcall_provider *provider,
+                               tcall_writer *out,
+                               const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+                       tcall_gemini_roles_);
+    tcall_write_text(out, "]");
+    if (request->system && *request->system)
+        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
+                           request->system);
+    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+        tcall_gemini_choice_(out, request);
+    if (request->max_tokens > 0) {
+        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
+        tcall_write_text(out, "}");
+    }
+    return tcall_write_close(out, '}');
+}
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {
+    "gemini",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/models/{model}:generateContent",
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+    "x-goog-api-key",
+    "",
+    {NULL, NULL},
+    tcall_gemini_write_,
+    &tcall_gemini_paths_,
+    tcall_gemini_stops_,
+    tcall_gemini_types_,
+    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_STRICT_NONE,
+    0};
+
+#endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>servers
+ */
+
+#ifdef TCALL_HAS_SERVERS_
+
 /* ---- reasoning details of OpenRouter ---- */
 
 /* They are lists of objects, one list after the other as they were streamed. A
@@ -17482,7 +21447,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_begin_(out, "reasoning_details", '[');
+    tcall_write_form_(out, "'reasoning_details':[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -17491,907 +21456,60 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
             tcall_write_detail_(out, &detail);
         piece = detail.next;
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, "]");
 }
 
-/* ---- requests ---- */
-
-/* {"id":"call_1","type":"function",
- *  "function":{"name":"f","arguments":"{\"x\":1}"}}: arguments are a string. */
-static void tcall_openai_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_word_(out, "type", "function");
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_call_id":"call_1","content":"..."}: there is no flag for
- * an error, the text has to say it. */
-static void tcall_openai_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* Reasoning stands before text and calls of its message, or not at all. */
-static void tcall_openai_reasoning_(tcall_writer *out, tcall_message_ *message,
+static void tcall_server_reasoning_(tcall_writer *out,
                                     const tcall_item *reasoning)
 {
-    /* A further one between calls cannot be said here. */
-    if (*message > TCALL_MESSAGE_OPEN_)
-        return;
-    tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw)
         tcall_write_details_(out, reasoning->text);
     else
-        tcall_write_member_(out, "reasoning_content", reasoning->text);
+        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* The system message, and then one message for what each side said. */
-static void tcall_openai_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
+/* ---- ids ---- */
+
+/* Mistral takes ids of nine letters and digits only. Others are mapped to
+ * such, each always to the same. */
+static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_openai_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_openai_result_(out, &item);
-        else if (item.kind == TCALL_ITEM_REASONING)
-            tcall_openai_reasoning_(out, &message, &item);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i = 0;
+    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
+                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
+        i++;
+    if (i == 9 && id.len == 9)
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
     }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        to[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(to, 9);
 }
 
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_openai_choice_(const tcall_provider *provider,
-                                 tcall_writer *out,
-                                 const tcall_chat_request *request)
+static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
+                             char id[9])
 {
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_ends_(out, "}}");
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
+    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
+        item->id = tcall_nine_letters_(id, item->id);
 }
 
-/* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
- * in a stream only when it is asked for. */
-static int tcall_openai_write_(const tcall_provider *provider,
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
+                                                    tcall_server_id_};
+
+static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_openai_messages_(provider, out, request);
-    if (tcall_write_function_tools_(provider, out, request))
-        tcall_openai_choice_(provider, out, request);
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
-    if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE)) {
-        tcall_write_begin_(out, "stream_options", '{');
-        tcall_write_flag_(out, "include_usage", true);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
-
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_paths_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 0};
-
-#endif /* TCALL_HAS_OPENAI_ */
-
-/* ==========================================================================
- * >>anthropic
- *
- * An event of a stream is itself the element of a call: index and type may
- * stand before it or after it.
- */
-
-#ifdef TCALL_HAS_ANTHROPIC_
-
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
-
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
-
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Of blocks, and the event that ends a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {NULL, 0},
-};
-
-/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
- *  "is_error":true} */
-static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_word_(out, "type", "tool_result");
-    tcall_write_member_(out, "tool_use_id", result->id);
-    tcall_write_member_(out, "content", result->text);
-    if (result->error)
-        tcall_write_flag_(out, "is_error", true);
-}
-
-/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
- * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
- * byte, or the signature does not fit. */
-static void tcall_anthropic_reasoning_(tcall_writer *out,
-                                       const tcall_item *reasoning)
-{
-    if (reasoning->raw) {
-        tcall_write_word_(out, "type", "redacted_thinking");
-        tcall_write_member_(out, "data", reasoning->text);
-    } else {
-        tcall_write_word_(out, "type", "thinking");
-        tcall_write_member_(out, "thinking", reasoning->text);
-        tcall_write_member_(out, "signature", reasoning->signature);
-    }
-}
-
-/* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    switch (item->kind) {
-    case TCALL_ITEM_CALL:
-        tcall_write_word_(out, "type", "tool_use");
-        tcall_write_member_(out, "id", item->id);
-        tcall_write_member_(out, "name", item->name);
-        tcall_write_key(out, "input");
-        tcall_write_verbatim(out, tcall_sent_arguments_(item));
-        break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
-    default:
-        tcall_write_word_(out, "type", "text");
-        tcall_write_member_(out, "text", item->text);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: results of tools are said by the user, so what the
- * user says next joins their message. */
-static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        if (tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* {"name":"f","description":"...","input_schema":{...}} each. */
-static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "input_schema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char *const types[] = {"auto", "none", "any", "tool"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_begin_(out, "tool_choice", '{');
-    tcall_write_word_(out, "type", types[request->choice]);
-    if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(out, "name", request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_close(out, '}');
-}
-
-/* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
- * the system prompt is no message. */
-static int tcall_anthropic_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "system", request->system);
-    tcall_anthropic_messages_(provider, out, request);
-    if (tcall_anthropic_tools_(provider, out, request))
-        tcall_anthropic_choice_(out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    0};
-
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
-/* ==========================================================================
- * >>ollama
- *
- * Calls come whole, and their numbers mean nothing: each is a new one.
- */
-
-#ifdef TCALL_HAS_OLLAMA_
-
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
-
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
-
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
-
-/* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
- * object. */
-static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "arguments");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
- * templates of models use the name, the server itself the id. */
-static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_name", result->name);
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* The system message, and then one message for what each side said. */
-static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(out, &item);
-    }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
-}
-
-/* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
-static int tcall_ollama_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_ollama_messages_(provider, out, request);
-    tcall_write_function_tools_(provider, out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "options", '{');
-        tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
-
-#endif /* TCALL_HAS_OLLAMA_ */
-
-/* ==========================================================================
- * >>responses
- *
- * A stream says everything three times: in pieces, at their end, and in the
- * item; servers differ in which they fill, so the longest counts. The type of
- * an event says what its piece is of. Reasoning goes back as it came.
- */
-
-#ifdef TCALL_HAS_RESPONSES_
-
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
-
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
-
-/* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
-
-/* Types of items, and of the events of a stream, which never meet. What is not
- * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
-
-/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
-static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call");
-    tcall_write_member_(out, "call_id", call->id);
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(out, '}');
-}
-
-/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
-static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call_output");
-    tcall_write_member_(out, "call_id", result->id);
-    tcall_write_result_text_(out, "output", result);
-    tcall_write_close(out, '}');
-}
-
-/* Every item is an element of its own; a reasoning is its own JSON text, id and
- * encrypted content included. */
-static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
-    default: tcall_write_message_(out, "assistant", item->text);
-    }
-}
-
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_begin_(out, "input", '[');
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(out, &item);
-    tcall_write_close(out, ']');
-}
-
-/* {"type":"function","name":"f","description":"...","parameters":{...},
- *  "strict":false} each: flat, where Chat Completions nests. */
-static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_close(out, '}');
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
-}
-
-/* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
- */
-static int tcall_responses_write_(const tcall_provider *provider,
-                                  tcall_writer *out,
-                                  const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
-    if (tcall_responses_tools_(provider, out, request))
-        tcall_responses_choice_(provider, out, request);
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    /* Nothing is kept on the server: the reasoning has to come along. */
-    tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(out, "include", '[');
-        tcall_write_string(out, "reasoning.encrypted_content");
-        tcall_write_close(out, ']');
-    }
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_paths_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    0};
-
-#endif /* TCALL_HAS_RESPONSES_ */
-
-/* ==========================================================================
- * >>gemini
- *
- * A call is a part of what the model says and comes whole. A part may bear a
- * signature, which has to go back with the same part. Results must be objects.
- */
-
-#ifdef TCALL_HAS_GEMINI_
-
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
-
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
-
-/* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
-
-/* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
-
-/* {"text":"...","thoughtSignature":"..."} */
-static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_member_(out, "text", item->text);
-    if (item->signature.len)
-        tcall_write_member_(out, "thoughtSignature", item->signature);
-}
-
-/* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
-{
-    if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(out, "id", item->id);
-}
-
-/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
-static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, "functionCall", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "args");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_gemini_id_(out, call);
-    tcall_write_close(out, '}');
-    if (call->signature.len)
-        tcall_write_member_(out, "thoughtSignature", call->signature);
-}
-
-/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
- * to be an object, and "error" is the member for a failure. */
-static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, "functionResponse", '{');
-    tcall_write_member_(out, "name", result->name);
-    tcall_write_begin_(out, "response", '{');
-    tcall_write_member_(out, result->error ? "error" : "output", result->text);
-    tcall_write_close(out, '}');
-    tcall_gemini_id_(out, result);
-    tcall_write_close(out, '}');
-}
-
-/* Everything that is said is a part: text, call or result. */
-static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(out, item);
-    else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(out, item);
-    else
-        tcall_gemini_text_(out, item);
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: parts of one role share a content. */
-static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "contents", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        /* Signatures are of parts: there is no reasoning by itself. */
-        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
- * older "parameters" takes a part of JSON Schema only. */
-static bool tcall_gemini_tools_(const tcall_provider *provider,
-                                tcall_writer *out,
-                                const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_begin_(out, "functionDeclarations", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "parametersJsonSchema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_ends_(out, "]}]");
-    return true;
-}
-
-/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    if (request->choice == TCALL_CHOICE_AUTO)
-        return;
-    tcall_write_begin_(out, "toolConfig", '{');
-    tcall_write_begin_(out, "functionCallingConfig", '{');
-    tcall_write_word_(out, "mode",
-                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
-    if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(out, "allowedFunctionNames", '[');
-        tcall_write_string(out, request->choice_name);
-        tcall_write_close(out, ']');
-    }
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
- * whether it streams are in the path. */
-static int tcall_gemini_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
-{
-    tcall_write_open(out, '{');
-    tcall_gemini_contents_(provider, out, request);
-    if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(out, "systemInstruction", '{');
-        tcall_write_begin_(out, "parts", '[');
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "text", request->system);
-        tcall_write_ends_(out, "}]}");
-    }
-    if (tcall_gemini_tools_(provider, out, request))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "generationConfig", '{');
-        tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
-    }
-    return tcall_write_close(out, '}');
-}
-
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_paths_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
-    TCALL_STRICT_NONE,
-    0};
-
-#endif /* TCALL_HAS_GEMINI_ */
-
-/* ==========================================================================
- * >>servers
- */
-
-#ifdef TCALL_HAS_SERVERS_
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
@@ -18401,7 +21519,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
                                                      header,                 \
                                                      prefix,                 \
                                                      {NULL, NULL},           \
-                                                     tcall_openai_write_,    \
+                                                     tcall_server_write_,    \
                                                      &tcall_openai_paths_,   \
                                                      tcall_openai_stops_,    \
                                                      tcall_openai_types_,    \
@@ -18483,6 +21601,11 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     if (desc->text_calls)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
+#endif
+#ifdef TOOLCALL_NO_REASONING
+    if (desc->provider->reasoning)
+        return "provider has reasoning that goes back to it, which "
+               "TOOLCALL_NO_REASONING leaves out";
 #endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
@@ -19086,7 +22209,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     tcall_block *block = &tc->block;
     tcall_call *call = &agent->batch[agent->turn];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer out;
+    tcall_writer *out = &agent->out;
     int result;
     if (over < 0)
         tcall_cancel(call, over);
@@ -19095,19 +22218,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
-    result = tcall_invoke(tc, call, &out);
+    result = tcall_invoke(tc, call, out);
     block->low -= head + room;
-    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
     if (tcall_waits_(result))
         return result;
-    if (out.error)
-        return out.error;
+    if (out->error)
+        return out->error;
     if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
@@ -19164,16 +22287,14 @@ TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
  * what they hold is released. Nobody reads their results. */
 TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
-    char none[1];
-    tcall_writer out;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (!call->cx.state || call->cx.state == TCALL_DONE_)
             continue;
-        tcall_writer_init(&out, none, 0);
+        tcall_writer_init(&agent->out, agent->io, 0);
         tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &out);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
         agent->desc.tc->block.high = agent->batch_high;
@@ -19420,6 +22541,615 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 }
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>mcp
+ *
+ * The message is a shape like any other: its members may come in any order, and
+ * nothing but the decoder parses. A hole in it, the arguments, is filled while
+ * it is read, with the shape of the tool. What is wrong is looked at when the
+ * line has ended, so that the id is known wherever it was.
+ */
+
+#ifndef TOOLCALL_NO_MCP
+
+/* ---- the message ---- */
+
+enum {
+    TCALL_MCP_JSONRPC_,
+    TCALL_MCP_ID_,
+    TCALL_MCP_METHOD_,
+    TCALL_MCP_PARAMS_,
+    TCALL_MCP_RESULT_,
+    TCALL_MCP_ERROR_
+};
+enum {
+    TCALL_MCP_VERSION_,
+    TCALL_MCP_NAME_,
+    TCALL_MCP_ARGUMENTS_,
+    TCALL_MCP_CURSOR_,
+    TCALL_MCP_META_
+};
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum {
+    TCALL_MCP_INITIALIZE_,
+    TCALL_MCP_PING_,
+    TCALL_MCP_LIST_,
+    TCALL_MCP_CALL_,
+    TCALL_MCP_DISCOVER_,
+    TCALL_MCP_OTHER_ = 255
+};
+
+/* The steps to the arguments in a misfit's way. */
+enum { TCALL_MCP_STEPS_ = 2 };
+
+static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
+static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
+static const char tcall_mcp_methods_[] TCALL_FLASH_ =
+    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+/* The latest is offered to a client whose version is none of these. */
+static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
+                                                       "2025-06-18\0"
+                                                       "2025-03-26\0"
+                                                       "2024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
+    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+
+/* clang-format off */
+static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
+    "io.modelcontextprotocol/protocolVersion\0"
+    "io.modelcontextprotocol/clientCapabilities\0";
+static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
+     offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
+    tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+
+static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
+    "protocolVersion\0name\0arguments\0cursor\0_meta\0";
+static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
+    {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
+     offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
+     TCALL_NOWHERE, 0, INT32_MAX, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_params_, meta), 0, 0, &tcall_mcp_meta_shape_}};
+static const tcall_object tcall_mcp_params_shape_ TCALL_FLASH_ = {
+    tcall_mcp_params_names_, tcall_mcp_none_, tcall_mcp_params_members_,
+    &tcall_mcp_initial_.params, sizeof(tcall_mcp_params_), 5, true};
+
+static const char tcall_mcp_names_[] TCALL_FLASH_ =
+    "jsonrpc\0id\0method\0params\0result\0error\0";
+static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
+     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
+     offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
+    {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
+     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
+     offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
+    tcall_mcp_names_, tcall_mcp_none_, tcall_mcp_members_,
+    &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
+/* clang-format on */
+
+static bool tcall_mcp_came_(const uint8_t *set, int member)
+{
+    return TCALL_BIT_OF_(set, member) != 0;
+}
+
+/* Returns whether a text is the same as one in flash. */
+static bool tcall_mcp_is_(const char *text, const char *flash)
+{
+    while (*text && *text == TCALL_BYTE_(flash)) {
+        text++;
+        flash++;
+    }
+    return *text == TCALL_BYTE_(flash);
+}
+
+/* Finds the tool that the message names; tool_count where there is none. */
+static void tcall_mcp_find_(tcall_mcp *mcp)
+{
+    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
+            return;
+    }
+}
+
+/* Fills the hole with the shape of the tool that was named; with the stash
+ * where none was so far, or the text is wanted. */
+static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
+                            char **out)
+{
+    static const tcall_shape stash TCALL_FLASH_ = {TCALL_SHAPE_OBJECT,
+                                                   TCALL_KIND_JSON,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH + 1,
+                                                   0,
+                                                   0,
+                                                   TOOLCALL_MCP_STASH,
+                                                   NULL};
+    tcall_mcp *mcp = (tcall_mcp *)decoder->user;
+    if (mcp->desc.call || !mcp->message.params.name[0]) {
+        *shape = &stash;
+        *out = mcp->stash;
+        return;
+    }
+    tcall_mcp_find_(mcp);
+    if (mcp->tool < mcp->desc.tool_count) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        *shape = tcall_decoder_object_(decoder, tool->shape);
+        *out = (char *)mcp->desc.room;
+    } else {
+        *shape = &tcall_any_;
+    }
+}
+
+/* ---- answers ---- */
+
+static bool tcall_mcp_modern_(const tcall_mcp *mcp)
+{
+    return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
+}
+
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_char_(&mcp->out, '"');
+    tcall_write_flash(&mcp->out, flash);
+    tcall_write_char_(&mcp->out, '"');
+}
+
+static void tcall_mcp_begin_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    if (mcp->message.id[0])
+        tcall_write_text(&mcp->out, mcp->message.id);
+    else
+        TCALL_SAY(&mcp->out, "null");
+}
+
+static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
+{
+    tcall_write_flash(&mcp->out, key);
+    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.name);
+    TCALL_SAY(&mcp->out, ",\"version\":");
+    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
+                                             : TCALL_FLASH_TEXT_("1"));
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_begin_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"result\":{");
+    if (!tcall_mcp_modern_(mcp))
+        return;
+    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    tcall_mcp_server_(
+        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
+    TCALL_SAY(&mcp->out, "},");
+}
+
+/* Begins the answer that nothing was done; its message follows in quotes. */
+static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
+{
+    tcall_mcp_begin_(mcp);
+    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+}
+
+static void tcall_mcp_end_error_(tcall_mcp *mcp)
+{
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    tcall_mcp_begin_error_(mcp, code);
+    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_end_error_(mcp);
+}
+
+/* In the words of the shape. */
+static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
+                 misfit->steps == TCALL_MCP_STEPS_ &&
+                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
+    tcall_mcp_begin_error_(mcp, code);
+    if (stash && mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else if (stash)
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+    else
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    tcall_mcp_end_error_(mcp);
+}
+
+static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_error_(mcp, -32022);
+    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, "],\"requested\":");
+    tcall_write_quote(&mcp->out);
+    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}}}");
+}
+
+/* ---- results ---- */
+
+/* How long clients may keep what does not change. */
+static void tcall_mcp_keep_(tcall_mcp *mcp)
+{
+    if (tcall_mcp_modern_(mcp))
+        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+}
+
+static void tcall_mcp_initialize_(tcall_mcp *mcp)
+{
+    uint8_t version = mcp->message.params.version;
+    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    tcall_mcp_quoted_(
+        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
+    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+}
+
+static void tcall_mcp_discover_(tcall_mcp *mcp)
+{
+    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
+    TCALL_SAY(&mcp->out, ",");
+    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
+    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    tcall_mcp_keep_(mcp);
+}
+
+/* Schema text may be laid out; in a line it must not be. */
+static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const char *text =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    if (tool->shape) {
+        tcall_write_shape(&mcp->out, tool->shape);
+        return;
+    }
+    if (!text)
+        text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
+    for (; TCALL_BYTE_(text); text++)
+        tcall_write_char_(&mcp->out,
+                          TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
+}
+
+/* A string from flash, with its escapes. */
+static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+{
+    tcall_write_flash(&mcp->out, key);
+    tcall_write_quote(&mcp->out);
+    if (text)
+        tcall_write_flash(&mcp->out, text);
+    tcall_write_unquote(&mcp->out);
+}
+
+static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
+    if (tool->title)
+        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
+    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
+                      tool->description);
+    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    mcp->out.last = 0; /* no comma is due */
+    tcall_mcp_schema_(mcp, tool);
+    if (tool->permissions && !(tool->permissions & ~harmless))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_SAY(&mcp->out, "}");
+}
+
+static void tcall_mcp_list_(tcall_mcp *mcp)
+{
+    bool first = true;
+    uint16_t i;
+    TCALL_SAY(&mcp->out, "\"tools\":[");
+    for (i = 0; i < mcp->desc.tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        if (tool->permissions & ~mcp->desc.allow)
+            continue;
+        if (!first)
+            TCALL_SAY(&mcp->out, ",");
+        tcall_mcp_list_tool_(mcp, tool);
+        first = false;
+    }
+    TCALL_SAY(&mcp->out, "]");
+    tcall_mcp_keep_(mcp);
+}
+
+/* ---- calls ---- */
+
+/* Reads arguments that came before the name of their tool, or not at all. What
+ * was wrong with the message was looked at before this. */
+static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_end(decoder);
+}
+
+static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
+                              uint8_t from)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        if (i)
+            TCALL_SAY(&mcp->out, "\n");
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+    }
+    return TCALL_E_INVALID;
+}
+
+/* From here on the decoder is not needed, and the context has its place. */
+static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    tcall_json none = {NULL, NULL};
+    tcall_ctx *cx = &mcp->at_work.cx;
+    if (tool->confirm &&
+        !(mcp->desc.approve &&
+          mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        if (mcp->desc.approve)
+            TCALL_SAY(&mcp->out, "did not");
+        else
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
+        return TCALL_E_APPROVAL;
+    }
+    memset(cx, 0, sizeof *cx);
+    cx->bound = mcp->desc.room;
+    cx->user = tool->user;
+    return tool->run(cx, none, &mcp->out);
+}
+
+/* Makes the call; what is written is the text of the result. */
+static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+{
+    bool late = mcp->stash[0] != '\0';
+    if (tool->permissions & ~mcp->desc.allow) {
+        TCALL_SAY(&mcp->out,
+                  "permission was denied: this tool is not allowed here");
+        return TCALL_E_DENIED;
+    }
+    if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
+        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        late = true;
+    }
+    if (mcp->desc.call)
+        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
+                              &mcp->out);
+    if (late)
+        tcall_mcp_read_late_(mcp, tool);
+    if (mcp->at_work.decoder.error)
+        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, tool);
+}
+
+static void tcall_mcp_call_(tcall_mcp *mcp)
+{
+    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    size_t before;
+    int error;
+    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    mcp->out.last = 0;
+    tcall_write_quote(&mcp->out);
+    before = mcp->out.len;
+    error = tcall_mcp_make_(mcp, tool);
+    if (error && mcp->out.len == before)
+        TCALL_SAY(&mcp->out, "the tool failed");
+    tcall_write_unquote(&mcp->out);
+    TCALL_SAY(&mcp->out, "}]");
+    if (error)
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
+}
+
+/* ---- lines ---- */
+
+/* Returns whether all misfits that are known are within the arguments. */
+static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
+{
+    uint8_t i;
+    for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
+        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+            misfit->trail[0] != TCALL_MCP_PARAMS_ ||
+            misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+            return false;
+    }
+    return true;
+}
+
+/* Refuses what is no request. Returns whether that, or nothing, is the answer
+ * to the line. */
+static bool tcall_mcp_no_request_(tcall_mcp *mcp)
+{
+    const uint8_t *came = mcp->message.came_;
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+        mcp->message.id[0] = '\0';
+        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
+               (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
+                tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
+        /* a response, though nothing was asked */
+    } else if (decoder->error &&
+               (decoder->misfits[0].steps == 0 ||
+                decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
+        tcall_mcp_refuse_misfit_(mcp, -32600);
+    } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
+               !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is no JSON-RPC 2.0 message"));
+    } else { /* a notification is not answered, whatever it says */
+        return !tcall_mcp_came_(came, TCALL_MCP_ID_);
+    }
+    return true;
+}
+
+/* Returns why the request has an answer other than a result, a text in flash,
+ * or NULL. */
+static const char *tcall_mcp_fault_(tcall_mcp *mcp)
+{
+    const tcall_mcp_params_ *params = &mcp->message.params;
+    uint8_t method = mcp->message.method;
+    if (method == TCALL_MCP_DISCOVER_ && !tcall_mcp_modern_(mcp))
+        return TCALL_FLASH_TEXT_("_meta has no protocol version");
+    if (tcall_mcp_modern_(mcp) &&
+        !tcall_mcp_came_(params->meta.came_, TCALL_MCP_ABLE_))
+        return TCALL_FLASH_TEXT_("_meta has no client capabilities");
+    if (method == TCALL_MCP_LIST_ &&
+        tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
+        return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+        return TCALL_FLASH_TEXT_("there is no such tool");
+    return NULL;
+}
+
+static void tcall_mcp_result_(tcall_mcp *mcp)
+{
+    tcall_mcp_begin_result_(mcp);
+    switch (mcp->message.method) {
+    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
+    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
+    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
+    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
+    default: break; /* ping: nothing */
+    }
+    TCALL_SAY(&mcp->out, "}}");
+}
+
+static void tcall_mcp_request_(tcall_mcp *mcp)
+{
+    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    uint8_t method = mcp->message.method;
+    const char *fault;
+    bool modern = tcall_mcp_modern_(mcp);
+    tcall_mcp_find_(mcp);
+    if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
+        tcall_mcp_refuse_(mcp, -32601,
+                          TCALL_FLASH_TEXT_("there is no such method"));
+    } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
+                                   tcall_mcp_only_arguments_(decoder))) {
+        tcall_mcp_refuse_misfit_(mcp, -32602);
+    } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
+                                        tcall_mcp_modern_version_)) {
+        tcall_mcp_refuse_version_(mcp);
+    } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
+        tcall_mcp_refuse_(mcp, -32602, fault);
+    } else {
+        tcall_mcp_result_(mcp);
+    }
+}
+
+/* Prepares for the next line. */
+static void tcall_mcp_next_(tcall_mcp *mcp)
+{
+    tcall_decoder *decoder = &mcp->at_work.decoder;
+    TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
+    mcp->stash[0] = '\0';
+    mcp->blank = true;
+    tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
+    decoder->hole = tcall_mcp_hole_;
+    decoder->user = mcp;
+    tcall_writer_init(&mcp->out, mcp->piece, sizeof mcp->piece);
+    tcall_writer_sink(&mcp->out, mcp->desc.sink, mcp->desc.user);
+}
+
+/* Answers the line that has ended. Returns TCALL_OK or the error of the
+ * sink. */
+static int tcall_mcp_line_(tcall_mcp *mcp)
+{
+    int error;
+    tcall_decoder_end(&mcp->at_work.decoder);
+    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+        tcall_mcp_request_(mcp);
+    if (mcp->out.len)
+        TCALL_SAY(&mcp->out, "\n");
+    error = tcall_writer_flush(&mcp->out);
+    tcall_mcp_next_(mcp);
+    return error;
+}
+
+int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
+{
+    int error = TCALL_OK;
+    size_t end;
+    while (len) {
+        for (end = 0; end < len && bytes[end] != '\n'; end++)
+            if ((unsigned char)bytes[end] > ' ')
+                mcp->blank = false;
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+        if (end == len)
+            break;
+        if (error == TCALL_OK)
+            error = tcall_mcp_line_(mcp);
+        else
+            tcall_mcp_line_(mcp);
+        bytes += end + 1;
+        len -= end + 1;
+    }
+    return error;
+}
+
+void tcall_mcp_poison(tcall_mcp *mcp)
+{
+    mcp->blank = false;
+    tcall_decoder_poison(&mcp->at_work.decoder);
+}
+
+int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    uint16_t i;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < desc->tool_count; i++) {
+        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        size_t len = 0;
+        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
+            len++;
+        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
+            return TCALL_E_TOOL;
+        if (tool->shape && !desc->call) {
+            TCALL_FETCH_(tcall_object, object, tool->shape);
+            if (object->size > desc->room_size)
+                return TCALL_E_MEMORY;
+        }
+    }
+    return TCALL_OK;
+}
+#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }

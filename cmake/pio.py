@@ -1,12 +1,18 @@
-"""Run by PlatformIO (library.json): stops where build_flags name a
-TOOLCALL_... that toolcall.h does not know. The compiler would ignore it."""
+"""Run by PlatformIO (library.json). Lets jsmn make the tokens, in the project's
+sources, unless its platformio.ini says custom_toolcall_jsmn = no; and stops
+where build_flags name a TOOLCALL_... that toolcall.h does not know: the
+compiler would ignore it."""
 import difflib
 import os
 import re
 import sys
 
+JSMN = ["TOOLCALL_JSMN", "JSMN_STATIC", "JSMN_STRICT", "JSMN_PARENT_LINKS"]
+
 try:
-    Import("env")  # noqa: F821, of PlatformIO
+    Import("env", "projenv")  # noqa: F821, of PlatformIO
+    if env.GetProjectOption("custom_toolcall_jsmn", "yes") != "no":
+        projenv.AppendUnique(CPPDEFINES=JSMN)  # noqa: F821
 except NameError:
     env = {"CPPDEFINES": [], "BUILD_FLAGS": sys.argv[1:]}
 

@@ -2,7 +2,7 @@
 #include "agent.h"
 #include "pick.c"
 #include "invoke.c"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>agent
@@ -36,6 +36,11 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     if (desc->text_calls)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
+#endif
+#ifdef TOOLCALL_NO_REASONING
+    if (desc->provider->reasoning)
+        return "provider has reasoning that goes back to it, which "
+               "TOOLCALL_NO_REASONING leaves out";
 #endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
@@ -639,7 +644,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     tcall_block *block = &tc->block;
     tcall_call *call = &agent->batch[agent->turn];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer out;
+    tcall_writer *out = &agent->out;
     int result;
     if (over < 0)
         tcall_cancel(call, over);
@@ -648,19 +653,19 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
-    tcall_writer_init(&out, tcall_block_gap_(block) + head, room);
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
     /* Nobody else may take the room while the tool writes there. */
     block->low += head + room;
-    result = tcall_invoke(tc, call, &out);
+    result = tcall_invoke(tc, call, out);
     block->low -= head + room;
-    if (out.error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out.len + out.len / 3 + 8);
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
     if (tcall_waits_(result))
         return result;
-    if (out.error)
-        return out.error;
+    if (out->error)
+        return out->error;
     if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out.buf, out.fill));
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
 }
@@ -717,16 +722,14 @@ TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
  * what they hold is released. Nobody reads their results. */
 TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
 {
-    char none[1];
-    tcall_writer out;
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (!call->cx.state || call->cx.state == TCALL_DONE_)
             continue;
-        tcall_writer_init(&out, none, 0);
+        tcall_writer_init(&agent->out, agent->io, 0);
         tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &out);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
         agent->desc.tc->block.high = agent->batch_high;

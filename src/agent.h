@@ -186,9 +186,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered; /* results of the batch that are in the chat */
-    int turn;      /* the call of the batch that goes on next */
-    int waiting;   /* calls in a row that wait for approval */
+    int delivered;    /* results of the batch that are in the chat */
+    int turn;         /* the call of the batch that goes on next */
+    int waiting;      /* calls in a row that wait for approval */
+    tcall_writer out; /* of the call whose turn it is */
     tcall_call call;
 };
 

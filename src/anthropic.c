@@ -1,6 +1,6 @@
 #pragma once
 #include "anthropic.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>anthropic
@@ -72,109 +72,38 @@ static const tcall_word tcall_anthropic_types_[] = {
     {NULL, 0},
 };
 
-/* {"type":"tool_result","tool_use_id":"toolu_1","content":"...",
- *  "is_error":true} */
-static void tcall_anthropic_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_word_(out, "type", "tool_result");
-    tcall_write_member_(out, "tool_use_id", result->id);
-    tcall_write_member_(out, "content", result->text);
-    if (result->error)
-        tcall_write_flag_(out, "is_error", true);
-}
+/* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
+ * the signature does not fit. */
+static const tcall_forms_ tcall_anthropic_forms_ = {
+    "{'type':'text','text':%t}",
+    "{'type':'text','text':%t}",
+    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
+    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
+    "{'type':'thinking','thinking':%t,'signature':%s}",
+    "{'type':'redacted_thinking','data':%t}"};
 
-/* {"type":"thinking","thinking":"...","signature":"..."}, or, where it was
- * encrypted, {"type":"redacted_thinking","data":"..."}. Either goes back to the
- * byte, or the signature does not fit. */
-static void tcall_anthropic_reasoning_(tcall_writer *out,
-                                       const tcall_item *reasoning)
-{
-    if (reasoning->raw) {
-        tcall_write_word_(out, "type", "redacted_thinking");
-        tcall_write_member_(out, "data", reasoning->text);
-    } else {
-        tcall_write_word_(out, "type", "thinking");
-        tcall_write_member_(out, "thinking", reasoning->text);
-        tcall_write_member_(out, "signature", reasoning->signature);
-    }
-}
+static const char *const tcall_anthropic_roles_[2] = {
+    "{'role':'assistant','content':[", "{'role':'user','content':["};
 
-/* Writes an item as a content block. */
-static void tcall_anthropic_block_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    switch (item->kind) {
-    case TCALL_ITEM_CALL:
-        tcall_write_word_(out, "type", "tool_use");
-        tcall_write_member_(out, "id", item->id);
-        tcall_write_member_(out, "name", item->name);
-        tcall_write_key(out, "input");
-        tcall_write_verbatim(out, tcall_sent_arguments_(item));
-        break;
-    case TCALL_ITEM_RESULT: tcall_anthropic_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_anthropic_reasoning_(out, item); break;
-    default:
-        tcall_write_word_(out, "type", "text");
-        tcall_write_member_(out, "text", item->text);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: results of tools are said by the user, so what the
- * user says next joins their message. */
-static void tcall_anthropic_messages_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        if (tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "assistant", "content");
-        tcall_anthropic_block_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* {"name":"f","description":"...","input_schema":{...}} each. */
-static bool tcall_anthropic_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "input_schema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
+static const tcall_tool_form_ tcall_anthropic_tools_ = {
+    "'tools':[", "{", "input_schema", "}", "]", false};
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
 static void tcall_anthropic_choice_(tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const types[] = {"auto", "none", "any", "tool"};
+    static const char *const forms[] = {
+        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
+        "'tool_choice':{'type':'any'",
+        "'tool_choice':{'type':'tool','name':%n"};
     if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_begin_(out, "tool_choice", '{');
-    tcall_write_word_(out, "type", types[request->choice]);
-    if (request->choice == TCALL_CHOICE_ONE)
-        tcall_write_word_(out, "name", request->choice_name);
+    tcall_write_named_(out, forms[request->choice], request->choice_name);
     if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
 }
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
@@ -184,14 +113,16 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
+    tcall_write_member_(out, "model", request->model);
     /* The one format in which a limit must be given. */
     tcall_write_limit_(out, "max_tokens",
                        request->max_tokens > 0 ? request->max_tokens : 1024);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "system", request->system);
-    tcall_anthropic_messages_(provider, out, request);
-    if (tcall_anthropic_tools_(provider, out, request))
+    tcall_write_optional_(out, "system", request->system);
+    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+                       tcall_anthropic_roles_);
+    tcall_write_text(out, "]");
+    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
         tcall_anthropic_choice_(out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_close(out, '}');

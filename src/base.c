@@ -112,6 +112,12 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
+/* A byte of a string that needs no second look. */
+TCALL_SHARED_ bool tcall_is_plain_(char c)
+{
+    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -119,6 +125,33 @@ TCALL_SHARED_ int tcall_hex_(char digit)
         return digit - '0';
     digit = (char)(digit | 0x20); /* to lower case */
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+/* First or following byte of a multi-byte character. */
+TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
+{
+    if (u->left) {
+        if (c < u->low || c > u->high)
+            return false;
+        u->left--;
+        u->low = 0x80;
+        u->high = 0xBF;
+        return true;
+    }
+    if (c < 0xC2 || c > 0xF4)
+        return false;
+    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
+    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
+    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
+    return true;
+}
+
+static const char tcall_literals_[] TCALL_FLASH_ = "true\0false\0null";
+
+/* Returns the literal that begins with c, in flash; null if there is none. */
+TCALL_SHARED_ const char *tcall_literal_(char c)
+{
+    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Writes a code point as UTF-8, 1 to 4 bytes, and returns how many. */
@@ -169,6 +202,61 @@ TCALL_SHARED_ char tcall_unescape_(char letter)
     case 't': return '\t';
     default: return 0;
     }
+}
+
+/* ---- the grammar of numbers ---- */
+
+/* States of a number. After those marked it may end. */
+enum {
+    TCALL_N_NONE_, /* no number */
+    TCALL_N_START_,
+    TCALL_N_MINUS_,
+    TCALL_N_ZERO_,    /* a 0 before the point; may end */
+    TCALL_N_INTEGER_, /* digits before the point; may end */
+    TCALL_N_POINT_,
+    TCALL_N_FRACTION_, /* digits after the point; may end */
+    TCALL_N_E_,
+    TCALL_N_SIGN_,    /* of the exponent */
+    TCALL_N_EXPONENT_ /* its digits; may end */
+};
+
+/* The grammar of numbers: the next state by class of the next character, 0
+ * where it is none of the number. */
+static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
+    /* 0  1-9  .  e  +  - */
+    {0, 0, 0, 0, 0, 0}, /* none */
+    {3, 4, 0, 0, 0, 2}, /* start */
+    {3, 4, 0, 0, 0, 0}, /* minus */
+    {0, 0, 5, 7, 0, 0}, /* zero */
+    {4, 4, 5, 7, 0, 0}, /* integer */
+    {6, 6, 0, 0, 0, 0}, /* point */
+    {6, 6, 0, 7, 0, 0}, /* fraction */
+    {9, 9, 0, 0, 8, 8}, /* e */
+    {9, 9, 0, 0, 0, 0}, /* sign */
+    {9, 9, 0, 0, 0, 0}, /* exponent */
+};
+
+TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
+{
+    const uint8_t *next = tcall_number_grammar_[state];
+    switch (c) {
+    case '.': next += 2; break;
+    case 'e':
+    case 'E': next += 3; break;
+    case '+': next += 4; break;
+    case '-': next += 5; break;
+    default:
+        if (!tcall_is_digit_(c))
+            return 0;
+        next += c != '0';
+    }
+    return (uint8_t)TCALL_BYTE_(next);
+}
+
+TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
+{
+    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
+           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
 }
 
 /* ---- decimal numbers ----
@@ -289,6 +377,22 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     }
     *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
     return true;
+}
+
+/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
+ * 10^22, which doubles hold exactly; else it may be off by a few units in the
+ * last place. */
+TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+{
+    double value = (double)digits, power;
+    int steps = exponent < 0 ? -exponent : exponent, i;
+    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
+        power = 1;
+        for (i = 0; i < 22 && i < steps; i++)
+            power *= 10;
+        value = exponent < 0 ? value / power : value * power;
+    }
+    return value;
 }
 
 /* ---- hash ---- */

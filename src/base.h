@@ -37,9 +37,43 @@
 #define TCALL_UNUSED_
 #define TCALL_NOINLINE_
 #endif
+/* Const data lies in flash on an AVR, which needs other instructions to read
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
+#ifdef __AVR__
+#include <avr/pgmspace.h>
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
+#define TCALL_FETCH_(type, name, from) \
+    type name##_copy_;                 \
+    const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
+#define TCALL_COPY_(to, from, size) memcpy_P(to, from, size)
+#define TCALL_FLASH_TEXT_(text)     PSTR(text)
+#else
+#define TCALL_FLASH_
+#define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
+#define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
+#define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
+#define TCALL_FLASH_TEXT_(text)        (text)
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
+#endif
+/* How many faults of one call are kept, each with its place; further ones are
+ * only counted. The model corrects these first. */
+#ifndef TOOLCALL_MAX_FAULTS
+#define TOOLCALL_MAX_FAULTS 4
 #endif
 
 /* X(name, code, sentence). The code is for machines and never changes; the
@@ -158,3 +192,8 @@ TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
+
+/* A UTF-8 character that has begun. */
+typedef struct tcall_utf_ {
+    uint8_t left, low, high; /* bytes to come; bounds of the next one */
+} tcall_utf_;

@@ -60,8 +60,9 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
     return block->base + block->size - block->high;
 }
 
-/* Returns the free bytes between both ends. */
+/* Returns the free bytes between both ends, or NULL of a block without memory:
+ * C does not define NULL + 0. */
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
-    return block->base + block->low;
+    return block->base ? block->base + block->low : NULL;
 }

@@ -1,6 +1,8 @@
 #pragma once
 #include "call.h"
 #include "lenient.c"
+#include "shape_text.c"
+#include "read.c"
 #include "tools.c"
 
 /* ==========================================================================
@@ -182,6 +184,194 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments of a tool with a shape ---- */
+
+/* Marks a value whose type its node does not allow and that means another one:
+ * a string that holds it, or a null where nothing has to be. Returns whether it
+ * did. */
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+                                const tcall_shape *node)
+{
+    unsigned types = node->types, wanted;
+    tcall_type type = tcall_json_type(value);
+    /* the token is ours: the call was parsed for this */
+    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    int mark = TCALL_MARK_DROP_;
+    if (type == TCALL_NULL) {
+        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
+            !(tok->type & TCALL_MEMBER_))
+            return false;
+    } else {
+        /* the same set as the schema's checker has it */
+        wanted = (types & 3) | (types >> 1 & 0x3C) |
+                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
+        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
+            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            return false;
+    }
+    tok->mark = mark;
+    return true;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape);
+
+/* Marks what is to be coerced in a value, and what is inside of it. Returns how
+ * many marks it set. Shapes are trees, so this goes no deeper than they do. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
+                              const tcall_shape *node)
+{
+    unsigned count = 0;
+    tcall_type type = tcall_json_type(value);
+    tcall_json item;
+    if (tcall_coerce_value_(scan, value, node))
+        return 1;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        return tcall_coerce_members_(scan, value,
+                                     (const tcall_object *)node->more);
+    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        for (item = tcall_json_first(value); item.tok;
+             item = tcall_json_next(item))
+            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
+    return count;
+}
+
+static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
+                                      const tcall_object *shape)
+{
+    unsigned count = 0, i;
+    const char *name = shape->names;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        tcall_json member = tcall_json_get(object, name);
+        if (member.tok)
+            count += tcall_coerce_(scan, member, &shape->members[i]);
+    }
+    return count;
+}
+
+/* Lets the decoder read what is written. A misfit does not end that: the
+ * decoder keeps it. */
+static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
+{
+    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
+    return (int)len;
+}
+
+/* Checks the arguments against the shape while they are read into its struct,
+ * which is held by the call. */
+TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    const tcall_object *shape = call->tool->shape;
+    void *bound = tcall_block_take_(&tc->block, shape->size);
+    tcall_decoder decoder;
+    tcall_writer writer;
+    char piece[64];
+    int r;
+    if (!bound)
+        return TCALL_E_MEMORY;
+    tcall_decoder_init(&decoder, shape, bound);
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+    r = tcall_decoder_end(&decoder);
+    call->faults = decoder.misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    if (r == TCALL_OK)
+        call->cx.bound = bound;
+    return r;
+}
+
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+/* Writes a misfit as the checker's errors are written: place, keyword and
+ * sentence. */
+static void tcall_write_misfit_error_(tcall_writer *out,
+                                      const tcall_misfit *misfit,
+                                      const tcall_object *shape)
+{
+    tcall_misplaced_ place;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_open(out, '{');
+    tcall_write_key(out, "path");
+    tcall_write_quote(out);
+    tcall_write_misplaced_(out, &place, 0);
+    tcall_write_unquote(out);
+    tcall_write_key(out, "keyword");
+    tcall_write_string(out, tcall_misfit_keyword_(misfit));
+    tcall_write_key(out, "message");
+    tcall_write_quote(out);
+    tcall_tell_misfit_(out, &place);
+    tcall_write_unquote(out);
+    tcall_write_close(out, '}');
+}
+
+/* Writes one fault of a call as an error, or as a sentence with its place. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_E_USAGE;
+}
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_validation_error(out, &call->schema, call->args,
+                                 &call->fault[index]);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ---- the steps of a call ---- */
+
 /* Asks the validator of the user's, and keeps what it complains of. */
 TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 {
@@ -202,22 +392,27 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
+    call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !call->tool->parameters)
+    if (r < 0 || !tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
+    else if (call->tool->shape)
+        tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
     if (r == TCALL_OK && call->coercions) {
         r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK)
+        if (r == TCALL_OK && !call->tool->shape)
             r = tcall_hydrate_check_(tc, call, false);
     }
+    if (r == TCALL_OK && call->tool->shape)
+        r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -310,15 +505,14 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return r;
 }
 
-/* Writes what the schema says, fault by fault. */
+/* Writes what the schema or shape says, fault by fault. */
 static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[i]);
+        tcall_write_fault_(out, call, i);
     tcall_write_close(out, ']');
 }
 

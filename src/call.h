@@ -1,5 +1,6 @@
 #pragma once
 #include "tools.h"
+#include "read.h"
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -15,11 +16,6 @@ typedef enum tcall_step {
     TCALL_STEP_BIND,
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
-
-/* How many faults of one call are kept; the model corrects these first. */
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 4
-#endif
 
 /* An input or output that was replaced, and by whom. */
 typedef struct tcall_change {
@@ -54,21 +50,21 @@ typedef struct tcall_result {
 struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
-    tcall_session *session;      /* may be NULL */
-    const void *bound;           /* the struct that tool->fields describe */
-    void *user;                  /* tool->user */
-    const tcall_hook *hook;      /* at work; NULL: the tool */
-    uint8_t stage;               /* tcall_stage at hand */
-    uint16_t attempt;            /* 1 for the first run of the tool */
-    int error;                   /* TCALL_OK, or why the call failed */
-    tcall_str reason;            /* in words, may be empty */
-    const char *failed_by;       /* the hook that failed, or the service that is
-                                    missing; may be NULL */
-    const char *code;            /* of tcall_abort, may be NULL */
-    int status;                  /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;           /* of tcall_retry_after, else 0 */
-    uint32_t started;            /* by desc.now_ms */
-    uint32_t finished;           /* likewise; 0 until then */
+    tcall_session *session; /* may be NULL */
+    const void *bound;      /* the struct that tool->fields or shape describe */
+    void *user;             /* tool->user */
+    const tcall_hook *hook; /* at work; NULL: the tool */
+    uint8_t stage;          /* tcall_stage at hand */
+    uint16_t attempt;       /* 1 for the first run of the tool */
+    int error;              /* TCALL_OK, or why the call failed */
+    tcall_str reason;       /* in words, may be empty */
+    const char *failed_by;  /* the hook that failed, or the service that is
+                               missing; may be NULL */
+    const char *code;       /* of tcall_abort, may be NULL */
+    int status;             /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    uint32_t started;       /* by desc.now_ms */
+    uint32_t finished;      /* likewise; 0 until then */
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
@@ -121,6 +117,9 @@ struct tcall_call {
     tcall_json args; /* checked arguments; valid until tcall_release */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#ifndef TOOLCALL_NO_SHAPES
+    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
+#endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     tcall_str original;  /* arguments before they were repaired */

@@ -98,8 +98,11 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
  * JSON object. This is looked at once, when a call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text) == TCALL_OK && scan.open[0] & 1;
+    size_t at = 0;
+    while (at < text.len && tcall_is_space_(text.ptr[at]))
+        at++;
+    return at < text.len && text.ptr[at] == '{' &&
+           tcall_scan_whole_(text) == TCALL_OK;
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -238,7 +241,7 @@ static void tcall_rotate_(char *first, char *middle, char *end)
 }
 
 /* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up. */
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
                                     int part)
 {
@@ -247,6 +250,8 @@ TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
     size_t len = tcall_head_len_(source, part);
     char *first = (char *)target + tcall_head_end_(target, part);
     char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
     tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
     tcall_head_set_len_(source, part, 0);
     tcall_rotate_(first, end - len, end);

@@ -1,6 +1,6 @@
 #pragma once
 #include "gemini.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>gemini
@@ -71,119 +71,42 @@ static const tcall_word tcall_gemini_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
-/* {"text":"...","thoughtSignature":"..."} */
-static void tcall_gemini_text_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_member_(out, "text", item->text);
-    if (item->signature.len)
-        tcall_write_member_(out, "thoughtSignature", item->signature);
-}
+/* Everything that is said is a part. An id that was made up here is none of
+ * Google's: only names connect then. A response has to be an object, and
+ * "error" is the member for a failure. Signatures are of parts: there is no
+ * reasoning by itself. */
+static const tcall_forms_ tcall_gemini_forms_ = {
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'text':%t<,'thoughtSignature':%s>}",
+    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
+    "<,'thoughtSignature':%s>}",
+    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
+    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
+    NULL,
+    NULL};
 
-/* An id that was made up here is none of Google's: only names connect then. */
-static void tcall_gemini_id_(tcall_writer *out, const tcall_item *item)
-{
-    if (item->id.len && !item->synthetic_id)
-        tcall_write_member_(out, "id", item->id);
-}
+static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
+                                                   "{'role':'user','parts':["};
 
-/* {"functionCall":{"name":"f","args":{...}},"thoughtSignature":"..."} */
-static void tcall_gemini_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, "functionCall", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "args");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_gemini_id_(out, call);
-    tcall_write_close(out, '}');
-    if (call->signature.len)
-        tcall_write_member_(out, "thoughtSignature", call->signature);
-}
+/* The older "parameters" takes a part of JSON Schema only. */
+static const tcall_tool_form_ tcall_gemini_tools_ = {
+    "'tools':[{'functionDeclarations':[",
+    "{",
+    "parametersJsonSchema",
+    "}",
+    "]}]",
+    false};
 
-/* {"functionResponse":{"name":"f","response":{"output":"..."}}}: a response has
- * to be an object, and "error" is the member for a failure. */
-static void tcall_gemini_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, "functionResponse", '{');
-    tcall_write_member_(out, "name", result->name);
-    tcall_write_begin_(out, "response", '{');
-    tcall_write_member_(out, result->error ? "error" : "output", result->text);
-    tcall_write_close(out, '}');
-    tcall_gemini_id_(out, result);
-    tcall_write_close(out, '}');
-}
-
-/* Everything that is said is a part: text, call or result. */
-static void tcall_gemini_part_(tcall_writer *out, const tcall_item *item)
-{
-    tcall_write_begin_(out, NULL, '{');
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_gemini_call_(out, item);
-    else if (item->kind == TCALL_ITEM_RESULT)
-        tcall_gemini_result_(out, item);
-    else
-        tcall_gemini_text_(out, item);
-    tcall_write_close(out, '}');
-}
-
-/* Roles have to take turns: parts of one role share a content. */
-static void tcall_gemini_contents_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
-    tcall_item item;
-    tcall_write_begin_(out, "contents", '[');
-    while (tcall_history_next_(&history, out, &item)) {
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
-        /* Signatures are of parts: there is no reasoning by itself. */
-        if (item.kind == TCALL_ITEM_REASONING || tcall_item_is_blank_(&item))
-            continue;
-        tcall_write_role_(out, &role, user ? "user" : "model", "parts");
-        tcall_gemini_part_(out, &item);
-    }
-    tcall_write_ends_(out, role ? "]}]" : "]");
-}
-
-/* [{"functionDeclarations":[{"name":"f","parametersJsonSchema":{...}}]}]: the
- * older "parameters" takes a part of JSON Schema only. */
-static bool tcall_gemini_tools_(const tcall_provider *provider,
-                                tcall_writer *out,
-                                const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_begin_(out, "tools", '[');
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_begin_(out, "functionDeclarations", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, "parametersJsonSchema");
-        tcall_end_tool_(out);
-    }
-    tcall_write_ends_(out, "]}]");
-    return true;
-}
-
-/* {"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["f"]}} */
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
-    if (request->choice == TCALL_CHOICE_AUTO)
-        return;
-    tcall_write_begin_(out, "toolConfig", '{');
-    tcall_write_begin_(out, "functionCallingConfig", '{');
-    tcall_write_word_(out, "mode",
-                      request->choice == TCALL_CHOICE_NONE ? "NONE" : "ANY");
-    if (request->choice == TCALL_CHOICE_ONE) {
-        tcall_write_begin_(out, "allowedFunctionNames", '[');
-        tcall_write_string(out, request->choice_name);
-        tcall_write_close(out, ']');
-    }
-    tcall_write_ends_(out, "}}");
+    static const char *const forms[] = {
+        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
+        "'allowedFunctionNames':[%n]}}"};
+    if (request->choice != TCALL_CHOICE_AUTO)
+        tcall_write_named_(out, forms[request->choice], request->choice_name);
 }
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
@@ -193,20 +116,19 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_gemini_contents_(provider, out, request);
-    if (tcall_has_text_(request->system)) {
-        tcall_write_begin_(out, "systemInstruction", '{');
-        tcall_write_begin_(out, "parts", '[');
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "text", request->system);
-        tcall_write_ends_(out, "}]}");
-    }
-    if (tcall_gemini_tools_(provider, out, request))
+    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+                       tcall_gemini_roles_);
+    tcall_write_text(out, "]");
+    if (request->system && *request->system)
+        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
+                           request->system);
+    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "generationConfig", '{');
+        tcall_write_form_(out, "'generationConfig':{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_close(out, '}');
+        tcall_write_text(out, "}");
     }
     return tcall_write_close(out, '}');
 }

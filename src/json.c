@@ -274,13 +274,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, scaled. Off by a few units in the last place. */
+/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     const char *p;
-    double out = 0;
-    int digits, scale;
+    uint64_t sum = 0;
+    double out;
+    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
@@ -288,10 +289,7 @@ double tcall_json_double(tcall_json v, double fallback)
         return 0;
     p = n.first;
     for (digits = 0; digits < 19 && p <= n.last; digits++)
-        out = out * 10 + tcall_num_digit_(&n, &p);
-    for (scale = n.top - digits + 1; scale > 0; scale--)
-        out *= 10;
-    for (; scale < 0; scale++)
-        out /= 10;
+        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
+    out = tcall_decimal_(sum, n.top - digits + 1);
     return n.sign < 0 ? -out : out;
 }

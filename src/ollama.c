@@ -1,6 +1,6 @@
 #pragma once
 #include "ollama.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>ollama
@@ -40,52 +40,16 @@ static const tcall_word tcall_ollama_types_[] = {
     {NULL, 0},
 };
 
-/* {"id":"call_1","function":{"name":"f","arguments":{"x":1}}}: arguments are an
- * object. */
-static void tcall_ollama_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_member_(out, "id", call->id);
-    tcall_write_begin_(out, "function", '{');
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_key(out, "arguments");
-    tcall_write_verbatim(out, tcall_sent_arguments_(call));
-    tcall_write_ends_(out, "}}");
-}
-
-/* {"role":"tool","tool_name":"f","tool_call_id":"call_1","content":"..."}:
- * templates of models use the name, the server itself the id. */
-static void tcall_ollama_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", "tool");
-    tcall_write_member_(out, "tool_name", result->name);
-    tcall_write_member_(out, "tool_call_id", result->id);
-    tcall_write_result_text_(out, "content", result);
-    tcall_write_close(out, '}');
-}
-
-/* The system message, and then one message for what each side said. */
-static void tcall_ollama_messages_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
-    tcall_item item;
-    tcall_write_begin_(out, "messages", '[');
-    if (tcall_has_text_(request->system))
-        tcall_write_message_(out, "system", tcall_str_of(request->system));
-    while (tcall_history_next_(&history, out, &item)) {
-        tcall_message_item_(out, &message, &item);
-        if (item.kind == TCALL_ITEM_CALL)
-            tcall_ollama_call_(out, &item);
-        else if (item.kind == TCALL_ITEM_RESULT)
-            tcall_ollama_result_(out, &item);
-    }
-    tcall_message_end_(out, &message);
-    tcall_write_close(out, ']');
-}
+/* Arguments are an object. Of a result, templates of models use the name, the
+ * server itself the id. */
+static const tcall_forms_ tcall_ollama_forms_ = {
+    "{'role':'user','content':%t}",
+    NULL,
+    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL};
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -93,13 +57,13 @@ static int tcall_ollama_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    tcall_ollama_messages_(provider, out, request);
-    tcall_write_function_tools_(provider, out, request);
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
     if (request->max_tokens > 0) {
-        tcall_write_begin_(out, "options", '{');
+        tcall_write_form_(out, "'options':{", NULL);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_close(out, '}');
+        tcall_write_text(out, "}");
     }
     /* It streams unless it is told not to. */
     tcall_write_flag_(out, "stream", request->stream);

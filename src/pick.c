@@ -502,9 +502,17 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema = tool->provider_schema;
-    return tcall_str_of(tool->name).len + tcall_str_of(tool->description).len +
-           tcall_str_of(schema ? schema : tool->parameters).len;
+    const char *schema =
+        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    tcall_writer count;
+    tcall_writer_init(&count, NULL, 0);
+    tcall_write_text(&count, tool->name);
+    tcall_write_text(&count, tool->description ? tool->description : "");
+    if (schema)
+        tcall_write_text(&count, schema);
+    else if (tool->shape)
+        tcall_write_shape(&count, tool->shape);
+    return count.len;
 }
 
 size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)

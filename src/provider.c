@@ -13,32 +13,19 @@
 
 /* ---- members of objects ---- */
 
-/* Opens a bracket, as the value of a key if there is one. */
-TCALL_SHARED_ void tcall_write_begin_(tcall_writer *out, const char *key,
-                                      char bracket)
-{
-    if (key)
-        tcall_write_key(out, key);
-    tcall_write_open(out, bracket);
-}
-
-TCALL_SHARED_ void tcall_write_ends_(tcall_writer *out, const char *brackets)
-{
-    for (; *brackets; brackets++)
-        tcall_write_close(out, *brackets);
-}
-
 TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       tcall_str value)
+                                       const char *value)
 {
     tcall_write_key(out, key);
-    tcall_write_str(out, value);
+    tcall_write_string(out, value);
 }
 
-TCALL_SHARED_ void tcall_write_word_(tcall_writer *out, const char *key,
-                                     const char *word)
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
 {
-    tcall_write_member_(out, key, tcall_str_of(word));
+    if (value && *value)
+        tcall_write_member_(out, key, value);
 }
 
 TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
@@ -58,13 +45,6 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     tcall_write_int(out, value);
 }
 
-TCALL_SHARED_ bool tcall_has_text_(const char *text)
-{
-    return text && *text;
-}
-
-/* ---- the conversation ---- */
-
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
 TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 {
@@ -76,25 +56,103 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     return len == 0;
 }
 
-/* A call whose arguments are no object was not run; it goes back without. */
-TCALL_SHARED_ tcall_str tcall_sent_arguments_(const tcall_item *call)
+/* ---- items ---- */
+
+/* How a format writes an item: JSON with ' for quotes and with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same as a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *
+ * What stands between < and > is left out where the hole in it is empty. */
+typedef struct tcall_forms_ {
+    const char *user, *text, *call, *result;
+    const char *failure;   /* a result that is an error */
+    const char *reasoning; /* NULL: items that are never written */
+    const char *data;      /* a reasoning that is no words */
+} tcall_forms_;
+
+static const char *tcall_form_of_(const tcall_forms_ *forms,
+                                  const tcall_item *item)
 {
-    return call->is_object ? call->text : tcall_slice_("{}", 2);
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_TEXT: return forms->text;
+    case TCALL_ITEM_CALL: return forms->call;
+    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
+    default: return item->raw ? forms->data : forms->reasoning;
+    }
 }
 
-/* The text of a result, for formats that have no flag for an error. */
-TCALL_SHARED_ void tcall_write_result_text_(tcall_writer *out, const char *key,
-                                            const tcall_item *result)
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes the text of a result, for formats that have no flag for an error. An
+ * object says itself that something failed. */
+static void tcall_write_result_text_(tcall_writer *out,
+                                     const tcall_item *result)
 {
     tcall_str text = result->text;
-    tcall_write_key(out, key);
     tcall_write_quote(out);
-    /* An object says itself that something failed. */
     if (result->error && !(text.len && *text.ptr == '{'))
         tcall_write_text(out, "Error: ");
     tcall_write_bytes(out, text.ptr, text.len);
     tcall_write_unquote(out);
 }
+
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r')
+        tcall_write_result_text_(out, item);
+    else if (hole == 'a' || hole == 'j')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else
+        tcall_write_str(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    tcall_write_comma_(out);
+    for (; *form; form++)
+        if (*form == '%')
+            tcall_write_hole_(out, *++form, item);
+        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
+            form = strchr(form, '>');
+        else if (*form != '<' && *form != '>')
+            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+}
+
+/* Writes a form that names something. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
 
 /* Which of the results with this id, counted from 1, belongs to the call that
  * ends at this place; 0 or less: none. Where further calls of the answer have
@@ -151,7 +209,6 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
-    char id[9];      /* an id that had to be mapped */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -162,30 +219,6 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     history.to = to;
     history.chat = chat;
     return history;
-}
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
 }
 
 /* Is the item of the model given in this pass? Reasoning is a secret between
@@ -237,24 +270,37 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    if (history->to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(history->id, item->id);
     return true;
 }
 
-/* Begins a message of this role with a list, unless the last one is of the
- * same: roles must take turns. */
-TCALL_SHARED_ void tcall_write_role_(tcall_writer *out, const char **open,
-                                     const char *role, const char *list)
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms,
+                                      const char *const roles[2])
 {
-    if (*open && strcmp(*open, role) == 0)
-        return;
-    if (*open)
-        tcall_write_ends_(out, "]}");
-    *open = role;
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_begin_(out, list, '[');
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    const char *role = NULL;
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        bool user =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        if (role != roles[user]) {
+            if (role)
+                tcall_write_text(out, "]}");
+            role = roles[user];
+            tcall_write_form_(out, role, NULL);
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (role)
+        tcall_write_text(out, "]}");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -268,12 +314,11 @@ typedef enum tcall_message_ {
     TCALL_MESSAGE_CALLS_
 } tcall_message_;
 
-TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                                     tcall_message_ to)
+static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
+                              tcall_message_ to)
 {
     if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_begin_(out, NULL, '{');
-        tcall_write_word_(out, "role", "assistant");
+        tcall_write_form_(out, "{'role':'assistant'", NULL);
         *message = TCALL_MESSAGE_OPEN_;
     }
     if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
@@ -283,54 +328,80 @@ TCALL_SHARED_ void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
     }
     if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_write_unquote(out);
-        tcall_write_begin_(out, "tool_calls", '[');
+        tcall_write_form_(out, "'tool_calls':[", NULL);
         *message = TCALL_MESSAGE_CALLS_;
     }
 }
 
-TCALL_SHARED_ void tcall_message_end_(tcall_writer *out,
-                                      tcall_message_ *message)
+static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 {
     switch (*message) {
     case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_word_(out, "content", ""); break;
+    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
     case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_close(out, ']'); break;
+    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
     }
-    tcall_write_close(out, '}');
+    tcall_write_text(out, "}");
     *message = TCALL_MESSAGE_NONE_;
 }
 
-TCALL_SHARED_ void tcall_write_message_(tcall_writer *out, const char *role,
-                                        tcall_str content)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "role", role);
-    tcall_write_member_(out, "content", content);
-    tcall_write_close(out, '}');
-}
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes a reasoning as members of the message that it led to. */
+    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Gives an item the id that the server takes, which may lie in id. */
+    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
+} tcall_server_;
 
-/* Writes what all such formats write alike of an item; results and calls are
- * the caller's to write then. */
-TCALL_SHARED_ void tcall_message_item_(tcall_writer *out,
-                                       tcall_message_ *message,
-                                       const tcall_item *item)
+/* Writes one item. Reasoning stands before text and calls of its message: a
+ * further one between calls cannot be said here. */
+static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
+                                const tcall_item *item,
+                                const tcall_forms_ *forms,
+                                const tcall_server_ *server)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER:
-        tcall_message_end_(out, message);
-        tcall_write_message_(out, "user", item->text);
-        break;
     case TCALL_ITEM_TEXT:
         tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
-        break;
+        return;
+    case TCALL_ITEM_REASONING:
+        if (*message > TCALL_MESSAGE_OPEN_ || !server)
+            return;
+        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
+        server->reasoning(out, item);
+        return;
     case TCALL_ITEM_CALL:
         tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
         break;
-    case TCALL_ITEM_RESULT: tcall_message_end_(out, message); break;
-    default: break;
+    default: tcall_message_end_(out, message);
     }
+    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+}
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const tcall_forms_ *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_item item;
+    char id[9];
+    tcall_write_form_(out, "'messages':[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{'role':'system','content':%n}",
+                           request->system);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (server)
+            server->map_id(provider, &item, id);
+        tcall_message_item_(out, &message, &item, forms, server);
+    }
+    tcall_message_end_(out, &message);
+    tcall_write_text(out, "]");
 }
 
 /* ---- tools ---- */
@@ -342,7 +413,6 @@ typedef struct tcall_sent_tools_ {
     const tcall_tool *tool; /* NULL: no more */
     size_t next;            /* among the picks, or all */
     tcall_strict_budget_ budget;
-    bool say_strict; /* where a tool is not strict, that has to be said */
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
@@ -359,7 +429,7 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
             strcmp(tool->name, request->choice_name) == 0);
 }
 
-TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
     size_t count = request->picks ? request->pick_count : request->tool_count;
@@ -374,8 +444,8 @@ TCALL_SHARED_ void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
     }
 }
 
-TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
-    const tcall_provider *provider, const tcall_chat_request *request)
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
 {
     tcall_sent_tools_ tools;
     memset(&tools, 0, sizeof tools);
@@ -386,26 +456,17 @@ TCALL_SHARED_ tcall_sent_tools_ tcall_sent_tools_of_(
     return tools;
 }
 
-/* Begins the tool at hand. Returns false where it went out before the sink
+/* Is the tool at hand to be written? Not where it went out before the sink
  * refused more; what it takes of the budget counts nevertheless. */
-TCALL_SHARED_ bool tcall_begin_tool_(tcall_sent_tools_ *tools,
-                                     tcall_writer *out)
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
 {
-    if (tcall_write_part_(out)) {
-        tcall_write_begin_(out, NULL, '{');
+    if (tcall_write_part_(out))
         return true;
-    }
     if (out->error)
         tools->next = (size_t)-1; /* this was the last one */
     else
         tcall_strict_spend_(tools->tool, &tools->budget);
     return false;
-}
-
-TCALL_SHARED_ void tcall_end_tool_(tcall_writer *out)
-{
-    tcall_write_close(out, '}');
-    tcall_write_part_end_(out);
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -451,80 +512,99 @@ static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
     tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
+/* Writes the schema of a tool, from its text or its shape. */
+static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    if (shape)
+        tcall_write_shape(out, shape);
+    else
+        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+}
+
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+typedef struct tcall_tool_form_ {
+    const char *list, *tool, *schema, *tool_end, *list_end;
+    bool say_strict; /* where a tool is not strict, that has to be said */
+} tcall_tool_form_;
+
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_SHARED_ void tcall_write_tool_(tcall_writer *out,
-                                     tcall_sent_tools_ *tools,
-                                     const char *schema_key)
+static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
+                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_word_(out, "name", tool->name);
+    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, schema_key);
+    tcall_write_key(out, form->schema);
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
+        tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || tools->say_strict)
+    if (strict || form->say_strict)
         tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, form->tool_end);
 }
 
-/* Writes tools as OpenAI began to write them. Returns false if there are none.
- */
-TCALL_SHARED_ bool
-tcall_write_function_tools_(const tcall_provider *provider, tcall_writer *out,
-                            const tcall_chat_request *request)
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_tool_form_ *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_begin_(out, "tools", '[');
+    tcall_write_form_(out, form->list, NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_begin_(out, "function", '{');
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_write_close(out, '}');
-        tcall_end_tool_(out);
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
     }
-    tcall_write_close(out, ']');
+    tcall_write_text(out, form->list_end);
     return true;
 }
 
-/* Has the request to name a tool that must be called? */
-TCALL_SHARED_ bool tcall_names_tool_(const tcall_provider *provider,
-                                     const tcall_chat_request *request)
+/* The tools of OpenAI's first format, which others took over. */
+static const tcall_tool_form_ tcall_function_tools_ = {
+    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
+    false};
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
 {
-    return request->choice == TCALL_CHOICE_ONE &&
-           !(provider->quirks &
-             (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE));
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
 }
 
-/* Writes the choice among the tools, where none is named. */
+/* Likewise, and says whether an answer may hold more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
-                                       const tcall_chat_request *request)
-{
-    const char *required =
-        provider->quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO ||
-        provider->quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    tcall_write_word_(out, "tool_choice",
-                      request->choice == TCALL_CHOICE_NONE ? "none" : required);
-}
-
-/* Says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_parallel_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request)
+                                       const tcall_chat_request *request,
+                                       const char *named)
 {
     bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
     if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
         (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);

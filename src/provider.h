@@ -112,7 +112,8 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. */
+/* What of the model's reasoning is kept and goes back with the history. In
+ * OpenAI's format only one of the >>servers, or a copy of it, has any. */
 enum {
     TCALL_REASONING_NONE,
     TCALL_REASONING_TEXT,    /* words and signatures */
@@ -124,7 +125,8 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such */
+                                        are mapped to such (by a copy of one of
+                                        the >>servers) */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent

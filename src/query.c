@@ -288,7 +288,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
     tcall_split_init_(words, tcall_str_of(texts[text]));
-    words->json = text == TCALL_TEXT_PARAMETERS_;
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters != NULL;
+        words->shape = tool->shape;
+    }
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns

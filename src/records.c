@@ -78,9 +78,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator ? "foreign"
-                                   : eager   ? "eager"
-                                             : "lazy"));
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -112,7 +113,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (tool && !tool->parameters)
+    if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));

@@ -1,6 +1,6 @@
 #pragma once
 #include "responses.h"
-#include "reader.c"
+#include "frames.c"
 
 /* ==========================================================================
  * >>responses
@@ -85,39 +85,21 @@ static const tcall_word tcall_responses_types_[] = {
     {NULL, 0},
 };
 
-/* {"type":"function_call","call_id":"call_1","name":"f","arguments":"{}"} */
-static void tcall_responses_call_(tcall_writer *out, const tcall_item *call)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call");
-    tcall_write_member_(out, "call_id", call->id);
-    tcall_write_member_(out, "name", call->name);
-    tcall_write_member_(out, "arguments", tcall_sent_arguments_(call));
-    tcall_write_close(out, '}');
-}
-
-/* {"type":"function_call_output","call_id":"call_1","output":"..."} */
-static void tcall_responses_result_(tcall_writer *out, const tcall_item *result)
-{
-    tcall_write_begin_(out, NULL, '{');
-    tcall_write_word_(out, "type", "function_call_output");
-    tcall_write_member_(out, "call_id", result->id);
-    tcall_write_result_text_(out, "output", result);
-    tcall_write_close(out, '}');
-}
-
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static void tcall_responses_item_(tcall_writer *out, const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_CALL: tcall_responses_call_(out, item); break;
-    case TCALL_ITEM_RESULT: tcall_responses_result_(out, item); break;
-    case TCALL_ITEM_REASONING: tcall_write_verbatim(out, item->text); break;
-    case TCALL_ITEM_USER: tcall_write_message_(out, "user", item->text); break;
-    default: tcall_write_message_(out, "assistant", item->text);
-    }
-}
+static const tcall_forms_ tcall_responses_forms_ = {
+    "{'role':'user','content':%t}",
+    "{'role':'assistant','content':%t}",
+    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "{'type':'function_call_output','call_id':%i,'output':%r}",
+    "%j",
+    "%j"};
+
+/* They are flat, where Chat Completions nests, and without a word they would be
+ * strict. */
+static const tcall_tool_form_ tcall_responses_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
 
 /* The conversation is a flat list: there are no messages with parts. */
 static void tcall_responses_input_(const tcall_provider *provider,
@@ -126,49 +108,12 @@ static void tcall_responses_input_(const tcall_provider *provider,
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
-    tcall_write_begin_(out, "input", '[');
+    tcall_write_form_(out, "'input':[", NULL);
     while (tcall_history_next_(&history, out, &item))
         if (!tcall_item_is_blank_(&item))
-            tcall_responses_item_(out, &item);
-    tcall_write_close(out, ']');
-}
-
-/* {"type":"function","name":"f","description":"...","parameters":{...},
- *  "strict":false} each: flat, where Chat Completions nests. */
-static bool tcall_responses_tools_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tools.say_strict = true; /* without a word they would be strict */
-    tcall_write_begin_(out, "tools", '[');
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_word_(out, "type", "function");
-        tcall_write_tool_(out, &tools, "parameters");
-        tcall_end_tool_(out);
-    }
-    tcall_write_close(out, ']');
-    return true;
-}
-
-/* "tool_choice" is a word, or names the one function that must be called. */
-static void tcall_responses_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    if (tcall_names_tool_(provider, request)) {
-        tcall_write_begin_(out, "tool_choice", '{');
-        tcall_write_word_(out, "type", "function");
-        tcall_write_word_(out, "name", request->choice_name);
-        tcall_write_close(out, '}');
-    } else {
-        tcall_write_choice_(provider, out, request);
-    }
-    tcall_write_parallel_(provider, out, request);
+            tcall_write_form_(
+                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
+    tcall_write_text(out, "]");
 }
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
@@ -178,20 +123,18 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_word_(out, "model", request->model);
-    if (tcall_has_text_(request->system))
-        tcall_write_word_(out, "instructions", request->system);
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "instructions", request->system);
     tcall_responses_input_(provider, out, request);
-    if (tcall_responses_tools_(provider, out, request))
-        tcall_responses_choice_(provider, out, request);
+    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+        tcall_write_choice_(provider, out, request,
+                            "'tool_choice':{'type':'function','name':%n}");
     tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING) {
-        tcall_write_begin_(out, "include", '[');
-        tcall_write_string(out, "reasoning.encrypted_content");
-        tcall_write_close(out, ']');
-    }
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_close(out, '}');
 }

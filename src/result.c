@@ -86,18 +86,11 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
-/* Writes "suggestion":"Example: name(key=value)" with what the schema
- * requires. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+/* Writes what the schema requires. */
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *schema = tcall_text_space_(tool->parameters), *name;
     const char *properties = tcall_text_get_(schema, "properties");
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -111,6 +104,77 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
             out, tcall_slice_(room, len),
             tcall_example_(tcall_text_get_(properties, room)));
     }
+}
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    const char *value = "\"value\"";
+    switch (node->kind) {
+    case TCALL_KIND_CHOICE:
+        tcall_write_string(out, (const char *)node->more);
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER:
+        if (said.has_low) {
+            tcall_put_number_(out, said.low, node->digits);
+            return;
+        }
+        value = said.has_high && said.high < 1 ? "0" : "1";
+        break;
+    case TCALL_KIND_BOOLEAN: value = "true"; break;
+    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_OBJECT: value = "{}"; break;
+    default: break;
+    }
+    tcall_write_text(out, value);
+}
+
+/* Writes what the shape requires. */
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    const char *name = shape->names;
+    unsigned i;
+    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
+        char room[64];
+        tcall_writer value;
+        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
+            continue;
+        tcall_writer_init(&value, room, sizeof room);
+        tcall_write_shape_value_(&value, &shape->members[i]);
+        tcall_write_argument_(out, tcall_str_of(name),
+                              tcall_slice_(room, value.fill));
+    }
+}
+
+#else
+
+static void tcall_write_shape_example_(tcall_writer *out,
+                                       const tcall_object *shape)
+{
+    (void)out;
+    (void)shape;
+}
+
+#endif
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required. */
+static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_key(out, "suggestion");
+    tcall_write_quote(out);
+    tcall_write_text(out, "Example: ");
+    tcall_write_text(out, tool->name);
+    tcall_write_text(out, "(");
+    if (tool->shape)
+        tcall_write_shape_example_(out, tool->shape);
+    else
+        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -133,13 +197,13 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
 static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
 {
     size_t i;
-    tcall_write_text(out, "\"");
+    tcall_write_quote(out);
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[i]);
+        tcall_say_fault_(out, call, i);
     }
-    tcall_write_text(out, "\"");
+    tcall_write_unquote(out);
 }
 
 /* Writes what was called, who failed and why. */
@@ -206,7 +270,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool->parameters)
+    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");

@@ -111,7 +111,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     if (tool->confirm || call->cx.approval_wanted ||
         (call->repaired && !reads_only))
         return true;
-    if (tool->parameters || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
+    if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }

@@ -37,55 +37,6 @@ enum {
     TCALL_STRING_VALUE_ /* to be reported */
 };
 
-/* States of a number. After those marked it may end. */
-enum {
-    TCALL_N_NONE_, /* no number */
-    TCALL_N_START_,
-    TCALL_N_MINUS_,
-    TCALL_N_ZERO_,    /* a 0 before the point; may end */
-    TCALL_N_INTEGER_, /* digits before the point; may end */
-    TCALL_N_POINT_,
-    TCALL_N_FRACTION_, /* digits after the point; may end */
-    TCALL_N_E_,
-    TCALL_N_SIGN_,    /* of the exponent */
-    TCALL_N_EXPONENT_ /* its digits; may end */
-};
-
-/* The grammar of numbers: the next state by class of the next character, 0
- * where it is none of the number. */
-static const uint8_t tcall_number_grammar_[][6] = {
-    /* 0  1-9  .  e  +  - */
-    {0, 0, 0, 0, 0, 0}, /* none */
-    {3, 4, 0, 0, 0, 2}, /* start */
-    {3, 4, 0, 0, 0, 0}, /* minus */
-    {0, 0, 5, 7, 0, 0}, /* zero */
-    {4, 4, 5, 7, 0, 0}, /* integer */
-    {6, 6, 0, 0, 0, 0}, /* point */
-    {6, 6, 0, 7, 0, 0}, /* fraction */
-    {9, 9, 0, 0, 8, 8}, /* e */
-    {9, 9, 0, 0, 0, 0}, /* sign */
-    {9, 9, 0, 0, 0, 0}, /* exponent */
-};
-
-TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
-{
-    const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': return next[2];
-    case 'e':
-    case 'E': return next[3];
-    case '+': return next[4];
-    case '-': return next[5];
-    default: return tcall_is_digit_(c) ? next[c != '0'] : (uint8_t)0;
-    }
-}
-
-TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
-{
-    return state == TCALL_N_ZERO_ || state == TCALL_N_INTEGER_ ||
-           state == TCALL_N_FRACTION_ || state == TCALL_N_EXPONENT_;
-}
-
 void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
                      void *user)
 {
@@ -111,14 +62,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 {
     s->error = error;
     return error;
-}
-
-static const char tcall_literals_[] = "true\0false\0null\0";
-
-/* The one that begins with c, null if there is none. */
-static inline const char *tcall_literal_(char c)
-{
-    return tcall_literals_ + (c == 't' ? 0 : c == 'f' ? 5 : 11);
 }
 
 /* Flags of a token, beside its type. */
@@ -376,36 +319,13 @@ static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* First or following byte of a multi-byte character. */
-TCALL_SHARED_ bool tcall_utf8_step_(tcall_utf_ *u, unsigned char c)
-{
-    if (u->left) {
-        if (c < u->low || c > u->high)
-            return false;
-        u->left--;
-        u->low = 0x80;
-        u->high = 0xBF;
-        return true;
-    }
-    if (c < 0xC2 || c > 0xF4)
-        return false;
-    u->left = (uint8_t)(c < 0xE0 ? 1 : c < 0xF0 ? 2 : 3);
-    u->low = (uint8_t)(c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80);
-    u->high = (uint8_t)(c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF);
-    return true;
-}
-
-static bool tcall_is_plain_(char c)
-{
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
-}
-
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
  * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
 TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
 {
     const size_t ones = (size_t)-1 / 255;
-    while ((size_t)(end - p) >= sizeof(size_t)) {
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
         size_t word, quotes, slashes, marks;
         memcpy(&word, p, sizeof word);
         quotes = word ^ ones * '"';
@@ -566,9 +486,9 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
         if (ends && !tcall_number_ends_(state))
             s->error = TCALL_E_BAD_VALUE;
     } else {
-        while (p < end && *s->lit && *p == *s->lit)
+        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
             p++, s->lit++;
-        ends = !*s->lit;
+        ends = !TCALL_BYTE_(s->lit);
         if (p < end && !ends)
             s->error = TCALL_E_BAD_VALUE;
     }
@@ -644,7 +564,7 @@ static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
         s->state = TCALL_S_LITERAL_;
         s->number = 0;
         s->lit = tcall_literal_(*p);
-        if (*p != *s->lit)
+        if (*p != TCALL_BYTE_(s->lit))
             s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
     }
     return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
@@ -755,9 +675,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 }
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_H || !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error \
-    "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS and include jsmn.h first"
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
 #endif
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the

@@ -79,10 +79,10 @@ typedef enum tcall_type {
     TCALL_OBJECT
 } tcall_type;
 
-/* With TOOLCALL_JSMN and jsmn.h included first (JSMN_STRICT and
- * JSMN_PARENT_LINKS defined), jsmn makes the tokens of a text that was
- * recognised, as jsmntok_t in the memory of these. Without, the scanner makes
- * the same ones. */
+/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
+ * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
+ * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
+ * defined. Without, the scanner makes the same tokens. */
 #if defined TOOLCALL_JSMN && defined __GNUC__
 #define TCALL_TOK_ __attribute__((may_alias))
 #else
@@ -98,11 +98,6 @@ typedef struct TCALL_TOK_ tcall_tok {
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
 } tcall_tok;
-
-/* A UTF-8 character that has begun. */
-typedef struct tcall_utf_ {
-    uint8_t left, low, high; /* bytes to come; bounds of the next one */
-} tcall_utf_;
 
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */

@@ -8,19 +8,19 @@
 /* ==========================================================================
  * >>schema: schemas become programs
  *
- * The program is the schema's outline in preorder: one node for each schema
- * and one for each keyword, nothing for lists and maps. The node of a schema
- * says what it is for (one of properties, one of anyOf, items ...) and how many
- * nodes are within, so that stepping over it is one addition. Names, bounds and
- * enums are compared where they stand, in the text.
+ * The program is the schema's outline in preorder: one node for each schema,
+ * for each keyword, and for each list or map of schemas or names. The node of a
+ * schema says what it is for (one of properties, one of anyOf, items ...) and
+ * how many nodes are within, so that stepping over it is one addition. Names,
+ * bounds and enums are compared where they stand, in the text.
  */
 
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
     TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
-    TCALL_TO_MEMBERS_,  /* members of an object, or their names */
-    TCALL_TO_ELEMENTS_, /* elements of an array */
+    TCALL_TO_EACH_,     /* each element of an array, or name of an object */
+    TCALL_TO_CHILDREN_, /* the members or elements that are for it */
     TCALL_TO_NOTHING_,  /* schemas that others refer to */
     TCALL_ASSERTS_      /* it has no schemas, it is true or false */
 };
@@ -52,15 +52,15 @@ enum {
       NO_BOUND)                                                               \
     X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
       NO_BOUND)                                                               \
-    X(PROPERTIES, "properties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)       \
-    X(PATTERNS, "patternProperties", '{', ALL, TO_MEMBERS, OBJECT, NO_BOUND)  \
-    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_MEMBERS, OBJECT,       \
+    X(PROPERTIES, "properties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND)      \
+    X(PATTERNS, "patternProperties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND) \
+    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_CHILDREN, OBJECT,      \
       NO_BOUND)                                                               \
-    X(NAMES, "propertyNames", 's', ALL, TO_MEMBERS, OBJECT, NO_BOUND)         \
-    X(PREFIX, "prefixItems", '[', NEW, TO_ELEMENTS, ARRAY, NO_BOUND)          \
-    X(REST, "items", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)                  \
-    X(EXTRA, "additionalItems", 's', OLD, TO_ELEMENTS, ARRAY, NO_BOUND)       \
-    X(CONTAINS, "contains", 's', ALL, TO_ELEMENTS, ARRAY, NO_BOUND)           \
+    X(NAMES, "propertyNames", 's', ALL, TO_EACH, OBJECT, NO_BOUND)            \
+    X(PREFIX, "prefixItems", '[', NEW, TO_CHILDREN, ARRAY, NO_BOUND)          \
+    X(REST, "items", 's', ALL, TO_CHILDREN, ARRAY, NO_BOUND)                  \
+    X(EXTRA, "additionalItems", 's', OLD, TO_CHILDREN, ARRAY, NO_BOUND)       \
+    X(CONTAINS, "contains", 's', ALL, TO_EACH, ARRAY, NO_BOUND)               \
     X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
     X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
@@ -103,11 +103,7 @@ enum {
     TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
     TCALL_K_INDEX_,                         /* a hash table of names */
     TCALL_K_SLOT_,
-    TCALL_K_NEVER_, /* no node, but an error: a schema that is false */
-    TCALL_K_ATOM_,  /* the steps of a pattern */
-    TCALL_K_ASSERT_,
-    TCALL_K_FORK_,
-    TCALL_K_JUMP_
+    TCALL_K_NEVER_ /* no node, but an error: a schema that is false */
 };
 
 typedef struct tcall_keyword_ {
@@ -122,8 +118,8 @@ static const tcall_keyword_ tcall_keywords_[] = {
      TCALL_##type, TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-        {"pattern", '"', 0, TCALL_ASSERTS_, TCALL_MISSING, TCALL_NO_BOUND_},
-    {"properties", '{', 0, TCALL_TO_MEMBERS_, TCALL_OBJECT, TCALL_NO_BOUND_}};
+    /* TCALL_K_NAME_PATTERN_ */
+    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -171,14 +167,16 @@ static uint32_t tcall_type_bit_(tcall_str word)
     return 0;
 }
 
-/* In word: the op, whether arg is a span, and where in the schema's text it
- * comes from. */
-#define TCALL_SPANS_ 0x80
-#define TCALL_AT_    8
+/* In word: the op, whether it is a list or map, whether arg is a span, and
+ * where in the schema's text it comes from. */
+#define TCALL_OP_      0x3F
+#define TCALL_IS_LIST_ 0x40
+#define TCALL_SPANS_   0x80
+#define TCALL_AT_      8
 
 static int tcall_node_op_(const tcall_node_ *node)
 {
-    return (int)(node->word & 0x7F);
+    return (int)(node->word & TCALL_OP_);
 }
 
 /* Where in the schema's text it comes from: the name in front of a member of a
@@ -232,10 +230,11 @@ static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
                : tcall_text_same_(quote, name);
 }
 
-/* properties, $defs and definitions of more than a few members have a hash
- * table in front of their nodes: a header and one node for each slot, whose arg
- * says how far after the header the node of a member is, 0: free. Names that
- * hash alike are compared: it decides nothing but time. */
+/* Maps of more than a few members begin with a hash table: a header and one
+ * node for each slot, whose arg says how far after the header the node of a
+ * member is, 0: free. Names that hash alike are compared: it decides nothing
+ * but time.
+ */
 static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
                                  uint32_t hash)
 {
@@ -248,41 +247,41 @@ static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
     return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
 }
 
-/* The first node of a keyword's map, which is its index if it has one; 0: the
- * schema does not have the keyword. */
-static uint32_t tcall_node_map_(const tcall_node_ *program, uint32_t schema,
-                                uint32_t end, int op)
+/* The first member of a list or map. */
+static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
 {
-    uint32_t i = schema + 1, next;
-    for (; i < end; i = next) {
-        next = tcall_node_after_(program, i);
-        if (tcall_node_op_(&program[i]) == op ||
-            (tcall_node_op_(&program[i]) == TCALL_K_INDEX_ &&
-             tcall_node_op_(&program[next]) == op))
-            return i;
-    }
-    return 0;
+    uint32_t first = list + 1;
+    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
+               ? tcall_node_after_(program, first)
+               : first;
 }
 
-/* The member of such a map with this name, 0: none. */
+/* The member of a map with this name, 0: none. Without an index the search
+ * begins at next, after the member that was found last: names tend to come in
+ * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t end, tcall_str name, int32_t *steps)
+                                 uint32_t next, tcall_str name, int32_t *steps)
 {
     const tcall_node_ *program = s->program;
-    int op = tcall_node_op_(&program[map]);
-    uint32_t member = map, slot;
-    if (op == TCALL_K_INDEX_) {
-        slot = tcall_node_slot_(program, map, tcall_hash_(name));
-        for (; program[slot].arg && --*steps >= 0;
-             slot = tcall_node_slot_after_(program, map, slot))
-            if (tcall_node_named_(s, map + program[slot].arg, name))
-                return map + program[slot].arg;
+    uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
+    if (first == end)
+        return 0;
+    if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
+        next = tcall_node_slot_(program, first, tcall_hash_(name));
+        for (; program[next].arg && --*steps >= 0;
+             next = tcall_node_slot_after_(program, first, next))
+            if (tcall_node_named_(s, first + program[next].arg, name))
+                return first + program[next].arg;
         return 0;
     }
-    for (; member < end && tcall_node_op_(&program[member]) == op;
-         member = tcall_node_after_(program, member))
+    member = next = next < end ? next : first;
+    do {
         if (--*steps >= 0 && tcall_node_named_(s, member, name))
             return member;
+        member = tcall_node_after_(program, member);
+        if (member == end)
+            member = first;
+    } while (member != next);
     return 0;
 }
 
@@ -303,9 +302,8 @@ typedef struct tcall_sc_ {
     int32_t steps;
     int draft;
     const char *embedded; /* a subschema's own $id */
-    uint32_t open; /* schema being built; its span is the one around it yet */
-    uint32_t found_in, found; /* the last child looked for, see resolve */
-    int found_op;
+    uint32_t open; /* the schema, list or map that is being built; its span is
+                    * the one around it yet */
     int depth;
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
@@ -345,6 +343,23 @@ static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
         c->node[c->count].arg = arg;
     }
     return c->count++;
+}
+
+/* A node that others will be within. */
+static void tcall_sc_open_(tcall_sc_ *c, int op, const char *at, uint32_t arg)
+{
+    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at, arg | c->open);
+}
+
+/* Gives the node that is open its span. */
+static void tcall_sc_close_(tcall_sc_ *c)
+{
+    uint32_t open = c->open, parent;
+    if (c->count > c->cap)
+        return;
+    parent = c->node[open].arg & TCALL_SPAN_;
+    c->node[open].arg += c->count - open - parent;
+    c->open = parent;
 }
 
 /* -- Patterns ------------------------------------------------------------- */
@@ -417,61 +432,44 @@ static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
 }
 
 /* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t index)
+static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
 {
-    uint32_t i = tcall_node_after_(c->node, index);
-    int op = tcall_node_op_(&c->node[i]);
-    for (; i < c->count && tcall_node_op_(&c->node[i]) == op && c->steps > 0;
-         i = tcall_node_after_(c->node, i)) {
-        const char *quote = tcall_node_at_(c->out, i);
-        uint32_t slot = tcall_sc_slot_(c, index, quote);
-        if (c->node[slot].arg)
-            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-        c->node[slot].arg = i - index;
-    }
+    uint32_t index = map + 1,
+             i = index < c->count ? tcall_node_first_(c->node, map) : index;
+    if (i > index)
+        for (; i < c->count && c->steps > 0;
+             i = tcall_node_after_(c->node, i)) {
+            const char *quote = tcall_node_at_(c->out, i);
+            uint32_t slot = tcall_sc_slot_(c, index, quote);
+            if (c->node[slot].arg)
+                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+            c->node[slot].arg = i - index;
+        }
+}
+
+/* All members of the open list or map are there. */
+static void tcall_sc_close_list_(tcall_sc_ *c)
+{
+    uint32_t list = c->open;
+    tcall_sc_close_(c);
+    if (c->count <= c->cap)
+        tcall_sc_fill_(c, list);
 }
 
 /* The node of the property whose name is at a quote, 0: none. */
 static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
                                    const char *quote)
 {
-    uint32_t i = map, slot;
-    if (map && tcall_node_op_(&c->node[map]) == TCALL_K_INDEX_) {
-        slot = tcall_sc_slot_(c, map, quote);
-        return c->node[slot].arg ? map + c->node[slot].arg : 0;
+    uint32_t i = tcall_node_first_(c->node, map), slot;
+    if (i > map + 1) {
+        slot = tcall_sc_slot_(c, map + 1, quote);
+        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
     }
-    for (; i && i < c->count &&
-           tcall_node_op_(&c->node[i]) == TCALL_K_PROPERTIES_;
+    for (; i < tcall_node_after_(c->node, map);
          i = tcall_node_after_(c->node, i))
         if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
             return i;
     return 0;
-}
-
-static void tcall_sc_reverse_(tcall_node_ *from, tcall_node_ *to)
-{
-    for (; from < to; from++) {
-        tcall_node_ node = *--to;
-        *to = *from;
-        *from = node;
-    }
-}
-
-/* Moves the names in required after all else of the schema: when their turn
- * comes it is known how many required properties were met. */
-static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
-{
-    tcall_node_ *end = c->node + c->count, *first, *others;
-    uint32_t i =
-        tcall_node_child_(c->node, schema, c->count, TCALL_K_REQUIRED_);
-    if (!i)
-        return;
-    first = others = c->node + i;
-    while (others < end && tcall_node_op_(others) == TCALL_K_REQUIRED_)
-        others++;
-    tcall_sc_reverse_(first, others);
-    tcall_sc_reverse_(others, end);
-    tcall_sc_reverse_(first, end);
 }
 
 /* Marks the properties that are required, and of the names in required those
@@ -480,12 +478,14 @@ static void tcall_sc_required_last_(tcall_sc_ *c, uint32_t schema)
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
-    uint32_t map = tcall_node_map_(node, schema, c->count, TCALL_K_PROPERTIES_);
-    uint32_t first =
+    uint32_t map =
+        tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
+    uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i = first, property, met = 0;
-    for (; i && i < c->count && tcall_node_op_(&node[i]) == TCALL_K_REQUIRED_;
-         i++) {
+    uint32_t i, property, met = 0;
+    if (!map || !list)
+        return;
+    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
         property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
         if (!property || node[property].arg & TCALL_MARKED_)
             continue;
@@ -493,8 +493,8 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         node[i].arg |= TCALL_MARKED_;
         met++;
     }
-    if (first)
-        node[first].arg |= met;
+    if (met)
+        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -507,8 +507,10 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
         return;
     for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
         int op = tcall_node_op_(&c->node[i]);
-        bool kept = op == TCALL_K_REF_ || op == TCALL_K_INDEX_ ||
-                    op == TCALL_K_DEFS_ || op == TCALL_K_DEFINITIONS_;
+        bool empty = c->node[i].word & TCALL_IS_LIST_ &&
+                     tcall_node_after_(c->node, i) == i + 1;
+        bool kept = empty || op == TCALL_K_REF_ || op == TCALL_K_DEFS_ ||
+                    op == TCALL_K_DEFINITIONS_;
         if (!kept || typed)
             tcall_sc_refuse_(c, tcall_node_at_(c->out, i),
                              "keyword beside $ref, which this draft ignores",
@@ -517,18 +519,12 @@ static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
 }
 
 /* All of the open schema's nodes are there. */
-static void tcall_sc_close_(tcall_sc_ *c)
+static void tcall_sc_close_schema_(tcall_sc_ *c)
 {
-    uint32_t schema = c->open, parent, i;
+    uint32_t schema = c->open;
+    tcall_sc_close_(c);
     if (c->count > c->cap)
         return;
-    parent = c->node[schema].arg & TCALL_SPAN_;
-    c->node[schema].arg += c->count - schema - parent;
-    c->open = parent;
-    tcall_sc_required_last_(c, schema);
-    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i))
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_INDEX_)
-            tcall_sc_fill_(c, i);
     tcall_sc_require_(c, schema);
     tcall_sc_beside_(c, schema);
 }
@@ -547,11 +543,13 @@ static uint32_t tcall_sc_plain_(const char *quote)
 /* required: a node for each name. */
 static void tcall_sc_names_(tcall_sc_ *c, const char *p)
 {
+    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_IS_LIST_, p, 0);
     for (p = tcall_text_next_(p + 1); *p == '"';
          p = tcall_text_next_(tcall_text_skip_(p)))
         tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
     if (*p != ']')
         tcall_sc_malformed_(c, p, '"');
+    tcall_sc_close_(c);
 }
 
 /* A schema starts at p; at is where its node says it comes from. */
@@ -563,9 +561,8 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
                                op == TCALL_K_DEPENDENCIES_);
     if (op == TCALL_K_DEPENDENT_REQUIRED_ ? !names : !schema && !names)
         return tcall_sc_malformed_(c, p, names || schema ? '[' : 's');
-    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at,
-                             (*p == 'f' ? 0 : TCALL_ANY_) |
-                                 tcall_sc_plain_(at) | c->open);
+    tcall_sc_open_(c, op, at,
+                   (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at));
     if (op == TCALL_K_PATTERNS_)
         tcall_sc_pattern_(c, TCALL_K_NAME_PATTERN_, at);
     if (*p == '{') {
@@ -574,7 +571,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
     }
     if (names)
         tcall_sc_names_(c, p);
-    tcall_sc_close_(c);
+    tcall_sc_close_schema_(c);
     return tcall_text_skip_(p);
 }
 
@@ -739,8 +736,8 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     }
     if (*p == '[' && !tcall_text_first_(p))
         tcall_sc_malformed_(c, p, '[');
-    if (op == TCALL_K_PROPERTIES_ || op == TCALL_K_DEFS_ ||
-        op == TCALL_K_DEFINITIONS_)
+    tcall_sc_open_(c, op | TCALL_IS_LIST_, p, 0);
+    if (*p == '{')
         tcall_sc_index_(c, p);
     c->kind[c->depth++] = (uint8_t)op;
     return p + 1;
@@ -756,7 +753,9 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
         if (tcall_text_closes_(p)) {
             c->depth--;
             if (kind == TCALL_OPEN_)
-                tcall_sc_close_(c);
+                tcall_sc_close_schema_(c);
+            else
+                tcall_sc_close_list_(c);
             p++;
             continue;
         }
@@ -794,38 +793,21 @@ static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
     return tcall_pointer_unescape_(name, len);
 }
 
-/* The first node of a schema's list or map. Many $refs in a row lead through
- * the same one, so the last answer is kept. */
-static uint32_t tcall_sc_map_(tcall_sc_ *c, uint32_t schema, int op)
-{
-    if (c->found_in != schema || c->found_op != op) {
-        uint32_t end = tcall_node_after_(c->node, schema);
-        c->found = tcall_node_map_(c->node, schema, end, op);
-        c->found_in = schema;
-        c->found_op = op;
-        c->steps -= (int32_t)((c->found ? c->found : end) - schema) / 16;
-    }
-    return c->found;
-}
-
 /* The element of a list, 0: none. */
-static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
-                                  tcall_str name)
+static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
 {
-    int op = tcall_node_op_(&c->node[first]);
-    uint32_t index = 0;
-    size_t i;
+    uint32_t index = 0, end = tcall_node_after_(c->node, list), i;
+    size_t digit;
     if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
         return 0;
-    for (i = 0; i < name.len; i++) {
-        if (!tcall_is_digit_(name.ptr[i]))
+    for (digit = 0; digit < name.len; digit++) {
+        if (!tcall_is_digit_(name.ptr[digit]))
             return 0;
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+        index = index * 10 + (uint32_t)(name.ptr[digit] - '0');
     }
-    for (; first < end && tcall_node_op_(&c->node[first]) == op;
-         first = tcall_node_after_(c->node, first))
+    for (i = list + 1; i < end; i = tcall_node_after_(c->node, i))
         if (!index-- || --c->steps <= 0)
-            return first;
+            return i;
     return 0;
 }
 
@@ -834,7 +816,7 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t first, uint32_t end,
 static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
 {
     char name[TCALL_NAME_MAX_];
-    uint32_t first, end = tcall_node_after_(c->node, schema);
+    uint32_t child, end = tcall_node_after_(c->node, schema);
     int len = tcall_sc_step_(at, name), op;
     if (len < 0)
         return 0;
@@ -842,20 +824,17 @@ static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    first = tcall_sc_map_(c, schema, op);
-    if (!first && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020) {
-        op = TCALL_K_PREFIX_;
-        first = tcall_sc_map_(c, schema, op);
-    }
-    if (!first || tcall_keywords_[op].begins == 's')
-        return first;
+    child = tcall_node_child_(c->node, schema, end, op);
+    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
+    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
+        return child;
     if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
         return 0;
-    if (tcall_keywords_[op].begins == '[')
-        return tcall_sc_element_(c, first, end,
-                                 tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, first, end, tcall_slice_(name, (size_t)len),
-                            &c->steps);
+    if (*tcall_node_at_(c->out, child) == '[')
+        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
+    return tcall_node_find_(c->out, child, child + 1,
+                            tcall_slice_(name, (size_t)len), &c->steps);
 }
 
 /* Finds the schema that a $ref means. */
@@ -936,8 +915,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* -- Entry ---------------------------------------------------------------- */
 
-/* Compiles text that is one JSON value. The root's $schema counts from the
- * beginning, wherever it stands. */
+/* The root's $schema counts from the beginning, wherever it stands. */
 static void tcall_sc_run_(tcall_sc_ *c)
 {
     const char *root = tcall_text_space_(c->text);
@@ -955,16 +933,16 @@ static void tcall_sc_run_(tcall_sc_ *c)
                          "use fewer $refs that lead to each other");
 }
 
-/* Compiles text that is JSON. */
-TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
-                                          void *mem, size_t size,
-                                          tcall_draft draft)
+/* Compiles text that is one JSON value. Apart from the scan that comes first,
+ * so that not both need their stack at the same time. */
+TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
+                                             size_t size, tcall_draft draft)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     tcall_sc_ c;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.text = out->text = text.ptr;
+    c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
         c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
@@ -972,7 +950,6 @@ TCALL_NOINLINE_ static int tcall_sc_text_(tcall_schema *out, tcall_str text,
     }
     c.steps = TOOLCALL_MAX_STEPS;
     c.draft = (int)draft;
-    c.found_op = TCALL_K_COUNT_;
     out->program = c.node;
     tcall_sc_run_(&c);
     out->need = c.count * sizeof *c.node + pad;
@@ -991,8 +968,10 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     memset(out, 0, sizeof *out);
     if (r == TCALL_OK && text.len >= 0xFFFFFF)
         r = TCALL_E_LIMIT;
-    if (r == TCALL_OK)
-        return tcall_sc_text_(out, text, mem, size, draft);
-    out->reason = tcall_error_text(r);
-    return TCALL_E_SCHEMA;
+    if (r < 0) {
+        out->reason = tcall_error_text(r);
+        return TCALL_E_SCHEMA;
+    }
+    out->text = text.ptr;
+    return tcall_sc_compile_(out, mem, size, draft);
 }

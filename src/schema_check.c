@@ -16,30 +16,39 @@ typedef struct tcall_ev_frame_ {
     uint8_t flags;
     uint8_t type;      /* of the value, as the schema sees it */
     uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
-    bool complete;     /* all properties that are required were met */
-    uint32_t required; /* required properties that were met */
     uint32_t schema;   /* its node */
-    uint32_t end;      /* the node after it */
     uint32_t pc;       /* the keyword that is at work */
     uint32_t tok;      /* the value */
     uint32_t cur;      /* the value that pc was applied to last, or NEVER */
-    uint32_t next_key; /* where the search for the next name begins */
-    uint32_t known;    /* tokens of the members that properties named */
-    uint32_t branch;   /* the schema that decides: then, else, one of anyOf */
-    uint32_t progress; /* how far that came */
-    uint32_t match_count; /* contains: how many elements match */
+    uint32_t met;      /* required properties that were met */
+    uint32_t required; /* the list of their names, or 0 */
+    union {
+        struct {              /* of a keyword that asks */
+            uint32_t branch;  /* the schema that decides: then, one of anyOf */
+            uint32_t reached; /* how far that came */
+            uint32_t matches; /* contains: how many elements match */
+        } ask;
+        struct {            /* of all that are for members or elements */
+            uint32_t at;    /* the schema applied to cur last, or 0 */
+            uint32_t first; /* properties or prefixItems */
+            uint32_t next;  /* what comes after the one that was found last */
+            uint32_t patterns; /* patternProperties */
+            uint32_t others;   /* additionalProperties, items */
+        } walk;
+    } by;
 } tcall_ev_frame_;
 
 enum {
     TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,  /* stop at the first error, report none */
-    TCALL_F_STRICT_ = 4, /* no coercion */
-    TCALL_F_DRY_ = 8,    /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14, /* what a schema hands down */
-    TCALL_F_TEST_ = 6,   /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16, /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,  /* the edge is at work and decides */
-    TCALL_F_ABSENT_ = 64 /* the null at cur may count as absent */
+    TCALL_F_QUIET_ = 2,   /* stop at the first error, report none */
+    TCALL_F_STRICT_ = 4,  /* no coercion */
+    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
+    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
+    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
+    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
+    TCALL_F_LAST_ = 32,   /* the branch is at work and decides */
+    TCALL_F_ABSENT_ = 64, /* the null at cur may count as absent */
+    TCALL_F_WALKED_ = 128 /* members or elements have been checked */
 };
 
 /* No answer yet: a frame is at work on it. */
@@ -121,6 +130,13 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
     f->flags |= TCALL_F_BAD_;
 }
 
+/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
+ */
+static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+{
+    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+}
+
 /* Scratch above the frames. NULL, with the error, when there is too little. */
 static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
 {
@@ -164,51 +180,27 @@ static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
     return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
 }
 
-/* Whether one of the frame's properties has the name that is this token. */
-static bool tcall_ev_property_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                               uint32_t name)
+static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    uint32_t map =
-        tcall_node_map_(e->program, f->schema, f->end, TCALL_K_PROPERTIES_);
-    return map && tcall_node_find_(e->s, map, f->end, tcall_ev_of_(e, name),
-                                   &e->steps);
+    return tcall_node_after_(e->program, f->schema);
 }
 
-/* Whether one of the frame's patternProperties matches this name. */
-static bool tcall_ev_patterned_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                                uint32_t name)
+/* Whether the frame's object has the member that a node names. The search
+ * begins at *key, after the one that was found last. */
+static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
+                           uint32_t node, uint32_t *key)
 {
-    uint32_t i =
-        tcall_node_child_(e->program, f->schema, f->end, TCALL_K_PATTERNS_);
-    for (;
-         i && i < f->end && tcall_node_op_(&e->program[i]) == TCALL_K_PATTERNS_;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_ev_match_(e, i + 1, name))
-            return true;
-    return false;
-}
-
-/* The value of the frame's member that its node at pc names, 0: none. The
- * search begins at the key where the last one ended: names tend to come in
- * order. */
-static uint32_t tcall_ev_find_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), key = f->next_key, value;
-    if (f->type != TCALL_OBJECT || f->tok + 1 == end || e->steps < 0)
-        return 0;
+    uint32_t first = f->tok + 1, end = tcall_ev_after_(e, f->tok), from = *key;
+    bool found = false;
+    if (first == end)
+        return false;
     do {
-        bool found = tcall_ev_named_(e, f->pc, key);
-        e->steps--;
-        value = key + 1;
-        key = tcall_ev_after_(e, value);
-        if (key == end)
-            key = f->tok + 1;
-        if (found) {
-            f->next_key = key;
-            return value;
-        }
-    } while (key != f->next_key);
-    return 0;
+        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        *key = tcall_ev_after_(e, *key + 1);
+        if (*key == end)
+            *key = first;
+    } while (!found && *key != from);
+    return found;
 }
 
 /* Is the value like the JSON text at p, but for what is within them? type: what
@@ -412,28 +404,30 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required: whether the member that the node at pc names is there. Where as
- * many required properties were met as the first node counts, all of them are.
- */
-static bool tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
+/* required, after all else: when as many required properties were met as the
+ * first name counts, only names that are no properties are left to look for. */
+static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t arg = e->program[f->pc].arg, count = arg & TCALL_SPAN_;
-    if (count)
-        f->complete = f->required == count;
-    return (f->complete && arg & TCALL_MARKED_) || tcall_ev_find_(e, f);
+    const tcall_node_ *program = e->program;
+    uint32_t i = f->required + 1, key = f->tok + 1;
+    uint32_t end = tcall_node_after_(program, f->required);
+    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    for (; i < end && !tcall_ev_over_(f); i++)
+        if (!(met && program[i].arg & TCALL_MARKED_) &&
+            !tcall_ev_find_(e, f, i, &key))
+            tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
+    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword;
+    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (op >= TCALL_K_COUNT_)
-        return;
-    keyword = &tcall_keywords_[op];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+    if (keyword->applies != TCALL_ASSERTS_ ||
+        (keyword->type != TCALL_MISSING && keyword->type != f->type))
         return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
@@ -443,7 +437,7 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         count = tcall_ev_repeated_(e, f);
         ok = !count;
         break;
-    case TCALL_K_REQUIRED_: ok = tcall_ev_required_(e, f); break;
+    case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
         if (keyword->type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
@@ -462,36 +456,44 @@ static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
     e->tok[tok].mark = mark;
 }
 
-/* The string may stand for a value of another type: that type, or 0. What is
- * inside a container is checked when it was parsed. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
+/* The type that a string may stand for, one of the types wanted, and the mark
+ * that says how; or 0. Types are bits, as in a node's argument. What is inside
+ * a container is checked when it was parsed. */
+TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
+                                         uint32_t types, int *mark)
 {
-    tcall_str s = tcall_ev_of_(e, tok);
     unsigned type = TCALL_BOOL;
-    int mark = TCALL_MARK_LITERAL_;
+    *mark = TCALL_MARK_LITERAL_;
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-        if (!scan || tcall_scan_text_(scan, s) != TCALL_OK ||
-            tcall_is_space_(*s.ptr))
+        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
         type = tcall_type_at_(s.ptr);
-        mark = TCALL_MARK_JSON_;
+        *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
             return 0;
         if (type == TCALL_NUMBER) {
+            tcall_num_ number = tcall_num_read_(s);
             if (!tcall_num_in_range_(s))
                 return 0;
-            if (types & TCALL_INTEGER_ &&
-                tcall_num_integral_(tcall_ev_num_(e, tok)) &&
+            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
                 !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
                 types |= 1u << (TCALL_NUMBER - 1);
         }
     }
-    if (!(types >> (type - 1) & 1))
-        return 0;
-    tcall_ev_mark_(e, tok, mark, flags);
+    return types >> (type - 1) & 1 ? type : 0;
+}
+
+/* The same for a token, which is marked. */
+TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
+                                                  uint32_t tok, unsigned flags)
+{
+    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
+    int mark;
+    unsigned type =
+        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
+    if (type)
+        tcall_ev_mark_(e, tok, mark, flags);
     return type;
 }
 
@@ -514,19 +516,29 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
- */
-static bool tcall_ev_over_(const tcall_ev_frame_ *f)
+/* Whether the keyword at pc applies schemas to this value. Those for members
+ * or elements are at work all at once; of other lists each schema is. */
+static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const tcall_node_ *node = &e->program[f->pc];
+    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
+    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
+        return false;
+    if (keyword->applies == TCALL_TO_CHILDREN_)
+        return !(f->flags & TCALL_F_WALKED_);
+    return keyword->applies < TCALL_TO_CHILDREN_ &&
+           !(node->word & TCALL_IS_LIST_);
 }
 
-/* Whether a node is a keyword that is at work for longer than one step. */
-static bool tcall_ev_applies_(int op)
+/* The node after that at pc, or within it where that is a list of schemas for
+ * the value itself. */
+static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
-    return op == TCALL_K_INDEX_ ||
-           (op < TCALL_K_COUNT_ &&
-            tcall_keywords_[op].applies < TCALL_TO_NOTHING_);
+    const tcall_node_ *node = &e->program[f->pc];
+    bool within =
+        node->word & TCALL_IS_LIST_ &&
+        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
+    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
 }
 
 /* Decides the assertions of the frame on top, up to the next keyword that
@@ -534,16 +546,16 @@ static bool tcall_ev_applies_(int op)
  * answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
+    uint32_t end = tcall_ev_end_(e, f);
     f->cur = TCALL_NEVER_;
-    while (f->pc < f->end && !tcall_ev_over_(f)) {
-        int op = tcall_node_op_(&program[f->pc]);
-        if (tcall_ev_applies_(op))
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
+        if (tcall_ev_applies_(e, f))
             return TCALL_PUSHED_;
         e->steps--;
-        tcall_ev_assert_(e, f, op);
-        f->pc = tcall_node_after_(program, f->pc);
+        tcall_ev_assert_(e, f);
     }
+    if (f->required)
+        tcall_ev_required_(e, f);
     e->depth--;
     return !(f->flags & TCALL_F_BAD_);
 }
@@ -569,15 +581,10 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     if (e->error)
         return 0;
     e->depth++;
+    memset(f, 0, sizeof *f);
     f->schema = schema;
-    f->end = schema + (arg & TCALL_SPAN_);
     f->pc = schema + 1;
     f->tok = tok;
-    f->next_key = tok + 1;
-    f->known = f->branch = f->progress = f->match_count = 0;
-    f->required = 0;
-    f->holding = 0;
-    f->complete = false;
     f->type = (uint8_t)type;
     f->flags = (uint8_t)flags;
     return tcall_ev_resume_(e, f);
@@ -586,56 +593,24 @@ static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
 TCALL_NOINLINE_ static uint32_t
 tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    return tcall_node_child_(e->program, f->schema, f->end, op);
-}
-
-/* Whether a member is one that the keyword is not applied to. */
-static bool tcall_ev_skips_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op,
-                            uint32_t value)
-{
-    uint32_t key = value - 1;
-    if (op == TCALL_K_ADDITIONAL_)
-        return tcall_ev_property_(e, f, key) || tcall_ev_patterned_(e, f, key);
-    return op == TCALL_K_PATTERNS_ && !tcall_ev_match_(e, f->pc + 1, key);
-}
-
-/* The first element that is not for a prefixItems before node end. */
-static uint32_t tcall_ev_rest_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
-{
-    uint32_t end = op == TCALL_K_PREFIX_ ? f->pc : f->end;
-    uint32_t i, tok = f->tok + 1, stop = tcall_ev_after_(e, f->tok);
-    for (i = f->schema + 1; i < end && tok < stop && --e->steps >= 0;
-         i = tcall_node_after_(e->program, i))
-        if (tcall_node_op_(&e->program[i]) == TCALL_K_PREFIX_)
-            tok = tcall_ev_after_(e, tok);
-    return op == TCALL_K_EXTRA_ && tok == f->tok + 1 ? stop : tok;
+    return tcall_node_child_(e->program, f->schema, tcall_ev_end_(e, f), op);
 }
 
 /* The next value that the schema at pc is for, NEVER: there is none left. */
-static uint32_t tcall_ev_next_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
+static uint32_t tcall_ev_next_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
 {
-    uint32_t end = tcall_ev_after_(e, f->tok), cur = f->cur;
-    unsigned applies = tcall_keywords_[op].applies;
-    bool members = applies == TCALL_TO_MEMBERS_;
-    if (applies == TCALL_TO_VALUE_)
-        return f->tok;
-    if (f->type != tcall_keywords_[op].type)
-        return TCALL_NEVER_;
-    if (applies == TCALL_TO_PRESENT_)
-        return tcall_ev_find_(e, f) ? f->tok : TCALL_NEVER_;
-    if (op == TCALL_K_ADDITIONAL_ && f->tok + 1 + f->known == end)
-        return TCALL_NEVER_; /* properties named them all */
-    do {
-        if (cur != TCALL_NEVER_)
-            cur = tcall_ev_after_(e, cur) + members;
-        else if (members || op == TCALL_K_CONTAINS_)
-            cur = f->tok + 1 + members;
-        else
-            cur = tcall_ev_rest_(e, f, op);
-        if (cur >= end || --e->steps < 0 || e->error)
-            return TCALL_NEVER_;
-    } while (tcall_ev_skips_(e, f, op, cur));
-    return cur;
+    uint32_t end = tcall_ev_after_(e, f->tok), next = f->tok + 1;
+    uint32_t member = f->type == TCALL_OBJECT;
+    switch (tcall_keywords_[op].applies) {
+    case TCALL_TO_VALUE_: return f->tok;
+    case TCALL_TO_PRESENT_:
+        return tcall_ev_find_(e, f, f->pc, &next) ? f->tok : TCALL_NEVER_;
+    default:
+        if (f->cur != TCALL_NEVER_)
+            next = tcall_ev_after_(e, f->cur);
+        next += member;
+        return next < end && --e->steps >= 0 ? next : TCALL_NEVER_;
+    }
 }
 
 /* What the schema at pc said about cur. */
@@ -646,16 +621,17 @@ static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
     if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
         if (r) {
             f->holding = (uint8_t)(f->holding + (f->holding < 2));
-            f->branch = f->pc;
+            f->by.ask.branch = f->pc;
         } else if (!f->holding && e->progress > 2 * f->tok &&
-                   e->progress >= f->progress) {
-            f->branch = e->progress > f->progress ? f->pc : 0;
-            f->progress = e->progress;
+                   e->progress >= f->by.ask.reached) {
+            f->by.ask.branch = e->progress > f->by.ask.reached ? f->pc : 0;
+            f->by.ask.reached = e->progress;
         }
     } else if (op == TCALL_K_IF_) {
-        f->branch = tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
+        f->by.ask.branch =
+            tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
     } else if (op == TCALL_K_CONTAINS_) {
-        f->match_count += (uint32_t)r;
+        f->by.ask.matches += (uint32_t)r;
     } else if (op == TCALL_K_NOT_ && r) {
         tcall_ev_fails_(e, f, f->pc, 0);
     } else if (op != TCALL_K_NOT_ && !r) {
@@ -674,12 +650,13 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     uint32_t first = tcall_ev_child_(e, f, op);
     if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
         f->flags |= TCALL_F_RETRY_;
-        f->pc = first;
-        f->branch = f->progress = f->match_count = 0;
+        f->pc = first + 1;
+        memset(&f->by, 0, sizeof f->by);
         return true;
     }
-    if (once ? retry
-             : !f->holding && f->branch && !(f->flags & TCALL_F_QUIET_)) {
+    if (once
+            ? retry
+            : !f->holding && f->by.ask.branch && !(f->flags & TCALL_F_QUIET_)) {
         f->flags |= TCALL_F_LAST_;
         return true;
     }
@@ -694,13 +671,14 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
     uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
-        if (op == TCALL_K_IF_ && f->branch) {
+        if (op == TCALL_K_IF_ && f->by.ask.branch) {
             f->flags |= TCALL_F_LAST_;
             return;
         }
         if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-            for (; next < f->end && tcall_node_op_(&program[next]) == op;
+            for (; next < end && tcall_node_op_(&program[next]) == op;
                  next = tcall_node_after_(program, next))
                 if (!f->holding || op == TCALL_K_ONEOF_ ||
                     f->flags & TCALL_F_RETRY_) {
@@ -711,16 +689,16 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_ && f->type == TCALL_ARRAY) {
+    if (op == TCALL_K_CONTAINS_) {
         min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
         max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->match_count < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->match_count);
-        if (max && f->match_count > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->match_count);
+        if (f->by.ask.matches < (min ? program[min].arg : 1))
+            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
+        if (max && f->by.ask.matches > program[max].arg)
+            tcall_ev_fails_(e, f, max, f->by.ask.matches);
     }
     f->pc = next;
-    f->branch = f->progress = f->match_count = 0;
+    memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
     f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
 }
@@ -738,7 +716,7 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     unsigned flags = f->flags & TCALL_F_ALIKE_;
     uint32_t schema = f->pc, tok = f->cur;
     if (f->flags & TCALL_F_LAST_)
-        return tcall_ev_enter_(e, f->branch, tok, flags);
+        return tcall_ev_enter_(e, f->by.ask.branch, tok, flags);
     if (tcall_ev_asks_(op))
         flags |= TCALL_F_DRY_ |
                  (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
@@ -751,25 +729,103 @@ static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
     return tcall_ev_enter_(e, schema, tok, flags);
 }
 
-/* Applies the schema of a property to the member at cur. A null may count as
- * absent where coercion is allowed and the property is not required. */
-static int tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t property)
+/* A keyword that applies schemas to the value or to each name or element. */
+static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 {
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    bool required = e->program[property].arg & TCALL_MARKED_;
-    f->known += 1 + (uint32_t)e->tok[f->cur].span;
-    f->required += required;
-    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-    if (tcall_ev_kind_(e, f->cur) == TCALL_NULL && !required &&
-        !(flags & TCALL_F_STRICT_)) {
-        f->flags |= TCALL_F_ABSENT_;
-        flags |= TCALL_F_TEST_;
+    if (r < 0) {
+        f->cur = tcall_ev_next_(e, f, op);
+        if (f->cur != TCALL_NEVER_)
+            return tcall_ev_apply_(e, f, op);
+    } else {
+        tcall_ev_answer_(e, f, op, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_EACH_ && !tcall_ev_over_(f))
+            return TCALL_PUSHED_; /* to the next */
     }
-    return tcall_ev_enter_(e, property, f->cur, flags);
+    tcall_ev_done_(e, f, op);
+    return tcall_ev_resume_(e, f);
 }
 
-/* A member's schema has answered. */
-static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* -- Members and elements ------------------------------------------------- */
+
+/* Begins with the first one: notes what may be for it. */
+static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    bool object = f->type == TCALL_OBJECT;
+    f->flags |= TCALL_F_WALKED_;
+    f->cur = f->tok + 1 + object;
+    f->by.walk.first =
+        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->by.walk.next = f->by.walk.first + 1;
+    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
+    f->by.walk.others =
+        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
+    if (!object && !f->by.walk.others && f->by.walk.first)
+        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+}
+
+/* The schema for the element at cur. */
+static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t list = f->by.walk.first, prefix = f->by.walk.next;
+    if (!list || prefix == tcall_node_after_(e->program, list))
+        return f->by.walk.others;
+    f->by.walk.next = tcall_node_after_(e->program, prefix);
+    return prefix;
+}
+
+/* The property that the member at cur is, 0: none. */
+static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    uint32_t property =
+        f->by.walk.first
+            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
+                               tcall_ev_of_(e, f->cur - 1), &e->steps)
+            : 0;
+    if (property)
+        f->by.walk.next = tcall_node_after_(e->program, property);
+    return property;
+}
+
+/* The next schema for the member at cur: that of the property, then those of
+ * the patterns that match, or else the one for all others; 0: no more. */
+static uint32_t tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t at = f->by.walk.at, i = f->by.walk.patterns, end;
+    uint32_t property = at ? 0 : tcall_ev_property_(e, f);
+    if (property || (at && at == f->by.walk.others))
+        return property;
+    if (i) {
+        end = tcall_node_after_(program, i);
+        i = at > i && at < end ? tcall_node_after_(program, at) : i + 1;
+        for (; i < end; i = tcall_node_after_(program, i))
+            if (tcall_ev_match_(e, i + 1, f->cur - 1))
+                return i;
+    }
+    return at ? 0 : f->by.walk.others;
+}
+
+/* Applies a schema to the member or element at cur. A null may count as absent
+ * where coercion is allowed and the property is not required. */
+static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *schema = &e->program[f->by.walk.at];
+    unsigned flags = f->flags & TCALL_F_ALIKE_;
+    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
+    if (tcall_node_op_(schema) == TCALL_K_PROPERTIES_) {
+        if (schema->arg & TCALL_MARKED_) {
+            f->met++;
+        } else if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
+                   !(flags & TCALL_F_STRICT_)) {
+            f->flags |= TCALL_F_ABSENT_;
+            flags |= TCALL_F_TEST_;
+        }
+    }
+    return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
+}
+
+/* What the schema said about the member or element. */
+static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
@@ -777,72 +833,32 @@ static void tcall_ev_member_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         f->flags |= TCALL_F_BAD_;
 }
 
-/* properties, where most of the time is spent: each looks for its member. r:
- * what the schema at pc said, or TCALL_PUSHED_. */
-static int tcall_ev_members_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
+/* All keywords that are for members or elements, one of these after the other,
+ * in the order of the value. r: what the last schema said, or TCALL_PUSHED_. */
+static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
-    const tcall_node_ *program = e->program;
-    do {
-        if (r < 0) {
-            f->cur = tcall_ev_find_(e, f);
-            r = f->cur ? tcall_ev_member_(e, f, f->pc) : 1;
-            if (r < 0)
-                return r;
-        }
-        tcall_ev_member_answer_(e, f, r);
-        f->pc += program[f->pc].arg & TCALL_SPAN_;
-        r = TCALL_PUSHED_;
-    } while (f->pc < f->end && !tcall_ev_over_(f) &&
-             tcall_node_op_(&program[f->pc]) == TCALL_K_PROPERTIES_);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Many properties: each member looks for its schema in the index at pc. */
-static int tcall_ev_indexed_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), property;
-    int op = tcall_node_op_(&e->program[tcall_node_after_(e->program, f->pc)]);
-    if (op != TCALL_K_PROPERTIES_ || f->type != TCALL_OBJECT)
-        f->cur = end;
-    else if (r >= 0)
-        tcall_ev_member_answer_(e, f, r);
-    for (;;) {
-        if (f->cur == TCALL_NEVER_)
-            f->cur = f->tok + 2;
-        else if (f->cur < end)
-            f->cur = tcall_ev_after_(e, f->cur) + 1;
-        if (f->cur >= end || tcall_ev_over_(f) || --e->steps < 0)
-            break;
-        property = tcall_node_find_(e->s, f->pc, f->end,
-                                    tcall_ev_of_(e, f->cur - 1), &e->steps);
-        if (!property)
+    uint32_t end = tcall_ev_after_(e, f->tok);
+    bool object = f->type == TCALL_OBJECT;
+    if (r < 0)
+        tcall_ev_begin_(e, f);
+    else
+        tcall_ev_child_answer_(e, f, r);
+    while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
+        if (object)
+            f->by.walk.at = tcall_ev_member_(e, f);
+        else
+            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        if (!f->by.walk.at) {
+            f->cur = tcall_ev_after_(e, f->cur) + object;
             continue;
-        r = tcall_ev_member_(e, f, property);
+        }
+        r = tcall_ev_child_enter_(e, f);
         if (r < 0)
             return r;
-        tcall_ev_member_answer_(e, f, r);
+        tcall_ev_child_answer_(e, f, r);
     }
-    f->pc = tcall_node_after_(e->program, f->pc);
-    while (f->pc < f->end && tcall_node_op_(&e->program[f->pc]) == op)
-        f->pc = tcall_node_after_(e->program, f->pc);
-    return tcall_ev_resume_(e, f);
-}
-
-/* Any other keyword that applies schemas. */
-static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    unsigned applies = tcall_keywords_[op].applies;
-    if (r < 0) {
-        f->cur = tcall_ev_next_(e, f, op);
-        if (f->cur != TCALL_NEVER_)
-            return tcall_ev_apply_(e, f, op);
-    } else {
-        tcall_ev_answer_(e, f, op, r);
-        if ((applies == TCALL_TO_MEMBERS_ || applies == TCALL_TO_ELEMENTS_) &&
-            op != TCALL_K_PREFIX_ && !tcall_ev_over_(f))
-            return TCALL_PUSHED_; /* to the next member or element */
-    }
-    tcall_ev_done_(e, f, op);
+    memset(&f->by, 0, sizeof f->by);
+    f->pc = tcall_ev_step_(e, f);
     return tcall_ev_resume_(e, f);
 }
 
@@ -854,12 +870,10 @@ static int tcall_ev_run_(tcall_ev_ *e)
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
         int op = tcall_node_op_(&e->program[f->pc]);
-        if (op == TCALL_K_PROPERTIES_)
-            r = tcall_ev_members_(e, f, r);
-        else if (op == TCALL_K_INDEX_)
-            r = tcall_ev_indexed_(e, f, r);
+        if (tcall_keywords_[op].applies == TCALL_TO_CHILDREN_)
+            r = tcall_ev_walk_(e, f, r);
         else
-            r = tcall_ev_walk_(e, f, op, r);
+            r = tcall_ev_keyword_(e, f, op, r);
     }
     return r;
 }

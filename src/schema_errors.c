@@ -3,6 +3,9 @@
 
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
+ *
+ * A sentence is a row of a table, a text in which %v and the like stand for
+ * what differs from one error to the next.
  */
 
 /* -- Pieces of sentences -------------------------------------------------- */
@@ -10,29 +13,22 @@
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-/* All of these write into the content of a JSON string. */
-static void tcall_say_(tcall_writer *writer, const char *text)
-{
-    tcall_write_content_(writer, tcall_str_of(text));
-}
-
 /* Bytes, cut when they are many. */
 static void tcall_say_str_(tcall_writer *writer, tcall_str text)
 {
     bool cut = text.len > TCALL_SHOWN_;
+    tcall_write_bytes(writer, text.ptr,
+                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
     if (cut)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_SHOWN_);
-    tcall_write_content_(writer, text);
-    if (cut)
-        tcall_say_(writer, "...");
+        tcall_write_text(writer, "...");
 }
 
 /* A string as a reader sees it: its quotes, nothing escaped within. */
 static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
 {
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
     tcall_say_str_(writer, text);
-    tcall_say_(writer, "\"");
+    tcall_write_text(writer, "\"");
 }
 
 /* The JSON text at p. */
@@ -44,54 +40,55 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
 /* A number that we counted. */
 static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
-    char digits[10], *p = digits + sizeof digits;
-    do {
-        *--p = (char)('0' + count % 10);
-        count /= 10;
-    } while (count);
-    tcall_write_content_(writer,
-                         tcall_slice_(p, (size_t)(digits + sizeof digits - p)));
+    writer->last = 0; /* there are no commas in a sentence */
+    tcall_write_uint(writer, count);
+}
+
+/* A count with its noun, for strings, arrays and objects. */
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               tcall_type type)
+{
+    static const char *const nouns[][2] = {{" character", " characters"},
+                                           {" element", " elements"},
+                                           {" property", " properties"}};
+    tcall_say_count_(writer, count);
+    tcall_write_text(writer, nouns[type - TCALL_STRING][count != 1]);
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
 static void tcall_say_value_(tcall_writer *writer, tcall_json value)
 {
     tcall_type type = tcall_json_type(value);
+    tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
-        tcall_say_(writer, "the property name ");
+        tcall_write_text(writer, "the property name ");
     if (type == TCALL_STRING)
-        tcall_say_quoted_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_quoted_(writer, text);
     else if (type < TCALL_ARRAY)
-        tcall_say_str_(writer, tcall_tok_str_(value.text, value.tok));
+        tcall_say_str_(writer, text);
     else
-        tcall_say_(writer, type == TCALL_ARRAY ? "the array" : "the object");
+        tcall_write_text(writer,
+                         type == TCALL_ARRAY ? "the array" : "the object");
 }
 
-/* One step of a JSON Pointer: the name of a member, or the index of an element.
- */
-static void tcall_say_step_(tcall_writer *writer, tcall_json value,
-                            uint32_t index)
+/* -- JSON Pointers -------------------------------------------------------- */
+
+/* A part of a name. */
+static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 {
-    tcall_str name = tcall_json_key(value);
-    size_t i;
-    tcall_say_(writer, "/");
-    if (!(value.tok->type & TCALL_MEMBER_))
-        tcall_say_count_(writer, index);
-    for (i = 0; i < name.len; i++) {
-        const char *escape = tcall_pointer_escape_(name.ptr[i]);
-        size_t from = i;
-        while (!escape && i + 1 < name.len &&
-               !tcall_pointer_escape_(name.ptr[i + 1]))
-            i++;
-        if (escape)
-            tcall_say_(writer, escape);
-        else
-            tcall_write_content_(writer,
-                                 tcall_slice_(name.ptr + from, i + 1 - from));
+    size_t from = 0, i;
+    for (i = 0; i < part.len; i++) {
+        const char *escape = tcall_pointer_escape_(part.ptr[i]);
+        if (!escape)
+            continue;
+        tcall_write_bytes(writer, part.ptr + from, i - from);
+        tcall_write_text(writer, escape);
+        from = i + 1;
     }
+    tcall_write_bytes(writer, part.ptr + from, part.len - from);
 }
 
-/* The JSON Pointer of a token; of a name that of its value. */
+/* That of a token; of a name that of its value. */
 static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
                                const tcall_tok *tok)
 {
@@ -102,18 +99,52 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
         value = tcall_json_first(value);
         for (; value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
-        tcall_say_step_(writer, value, index);
+        tcall_write_text(writer, "/");
+        if (value.tok->type & TCALL_MEMBER_)
+            tcall_say_name_(writer, tcall_json_key(value));
+        else
+            tcall_say_count_(writer, index);
     }
 }
 
-/* "path": the JSON Pointer of a token. */
+/* "path": that of a token. */
 static void tcall_write_path_(tcall_writer *writer, tcall_json value,
                               const tcall_tok *tok)
 {
     tcall_write_key(writer, "path");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_pointer_(writer, value, tok);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
+}
+
+/* That of the value, or of the member whose name begins, at a place in JSON
+ * text. */
+static void tcall_say_place_(tcall_writer *writer, const char *text,
+                             const char *place)
+{
+    const char *value = tcall_text_space_(text), *member = value;
+    while (member < place && (*value == '{' || *value == '[')) {
+        bool object = *value == '{';
+        uint32_t index = 0;
+        for (member = tcall_text_next_(value + 1);; index++) {
+            const char *next;
+            value = object ? tcall_text_value_(member) : member;
+            next = tcall_text_next_(tcall_text_skip_(value));
+            if (next > place || tcall_text_closes_(next))
+                break;
+            member = next;
+        }
+        tcall_write_text(writer, "/");
+        if (!object)
+            tcall_say_count_(writer, index);
+        else
+            for (member++; *member != '"';) {
+                char bytes[4];
+                size_t len = tcall_text_char_(&member, bytes);
+                tcall_say_name_(writer, tcall_slice_(bytes, len));
+            }
+        member = value > place ? place : value;
+    }
 }
 
 /* -- What is wrong, and what to send instead ------------------------------ */
@@ -128,355 +159,6 @@ typedef struct tcall_fault_ {
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
 
-/* Where in the schema the keyword that failed comes from. */
-static const char *tcall_fault_at_(const tcall_fault_ *fault)
-{
-    return tcall_node_at_(fault->schema, fault->node);
-}
-
-/* The node of another keyword of the same schema, 0: it has none. */
-static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
-{
-    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
-                             op);
-}
-
-/* Words for the types, in the order of tcall_type_names_. */
-static const char *const tcall_type_words_[] = {
-    "null",     "a boolean", "a number",  "a string",
-    "an array", "an object", "an integer"};
-
-/* The types that a schema allows: "a string, a number or null". */
-static void tcall_say_types_(tcall_writer *writer, uint32_t types)
-{
-    int i, left = 0;
-    for (i = 0; i < 7; i++)
-        left += (int)(types >> i & 1);
-    for (i = 6; i >= 0; i--) {
-        if (!(types >> i & 1))
-            continue;
-        tcall_say_(writer, tcall_type_words_[i]);
-        if (--left)
-            tcall_say_(writer, left == 1 ? " or " : ", ");
-    }
-}
-
-/* "x" is a string; send an integer or null. What an array or object holds is
- * not shown: it may be long, and the path says which one it is. */
-static void tcall_say_type_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->node].arg >> TCALL_TYPES_ & 0x7F;
-    tcall_type type = tcall_json_type(fault->value);
-    if (type == TCALL_NULL) {
-        tcall_say_(writer, "null is not allowed here");
-    } else {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is ");
-        tcall_say_(writer, type >= TCALL_ARRAY
-                               ? "not allowed here"
-                               : tcall_type_words_[type - TCALL_NULL]);
-    }
-    tcall_say_(writer, "; send ");
-    tcall_say_types_(writer, types);
-}
-
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
-{
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
-        tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_say_(writer, *tcall_text_next_(tcall_text_skip_(next)) == ']'
-                               ? " or "
-                               : ", ");
-        if (writer->len > room) {
-            tcall_say_(writer, "...");
-            break;
-        }
-    }
-}
-
-/* A bound of a number: " at least 1", from the word and a keyword's node. */
-static void tcall_say_bound_(tcall_writer *writer, const tcall_fault_ *fault,
-                             const char *words, uint32_t node)
-{
-    tcall_say_(writer, words);
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
-}
-
-/* "send a number from 1 to 7": of both bounds that the schema has. */
-static void tcall_say_range_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t types =
-        fault->schema->program[fault->parent].arg >> TCALL_TYPES_ & 0x7F;
-    uint32_t min = tcall_fault_other_(fault, TCALL_K_MINIMUM_);
-    uint32_t max = tcall_fault_other_(fault, TCALL_K_MAXIMUM_);
-    uint32_t above = tcall_fault_other_(fault, TCALL_K_ABOVE_);
-    uint32_t below = tcall_fault_other_(fault, TCALL_K_BELOW_);
-    bool integer = types >> 6 && !(types >> (TCALL_NUMBER - 1) & 1);
-    tcall_say_(writer, integer ? "; send an integer" : "; send a number");
-    if (min && max && !above && !below) {
-        tcall_say_bound_(writer, fault, " from ", min);
-        tcall_say_bound_(writer, fault, " to ", max);
-        return;
-    }
-    if (above)
-        tcall_say_bound_(writer, fault, " greater than ", above);
-    else if (min)
-        tcall_say_bound_(writer, fault, " of at least ", min);
-    if ((above || min) && (below || max))
-        tcall_say_(writer, " and");
-    if (below)
-        tcall_say_bound_(writer, fault, " less than ", below);
-    else if (max)
-        tcall_say_bound_(writer, fault,
-                         above || min ? " at most " : " of at most ", max);
-}
-
-/* A count with its noun, for strings, arrays and objects. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               tcall_type type)
-{
-    bool one = count == 1;
-    tcall_say_count_(writer, count);
-    tcall_say_(writer, type == TCALL_STRING ? one ? " character" : " characters"
-                       : type == TCALL_ARRAY ? one ? " element" : " elements"
-                       : one                 ? " property"
-                                             : " properties");
-}
-
-/* The node of the same schema that limits the same count, 0: none. */
-static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
-{
-    int op, type = tcall_keywords_[fault->keyword].type;
-    for (op = 0; op < TCALL_K_COUNT_; op++)
-        if (tcall_keyword_counts_(op) && tcall_keywords_[op].type == type &&
-            tcall_keywords_[op].bound == bound)
-            return tcall_fault_other_(fault, op);
-    return 0;
-}
-
-/* "send 2 to 5 elements" */
-static void tcall_say_limits_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    tcall_type type = (tcall_type)tcall_keywords_[fault->keyword].type;
-    uint32_t min = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
-    uint32_t max = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    tcall_say_(writer, "; send ");
-    if (!max)
-        tcall_say_(writer, "at least ");
-    if (!min)
-        tcall_say_(writer, "at most ");
-    if (min && max && program[min].arg != program[max].arg) {
-        tcall_say_count_(writer, program[min].arg);
-        tcall_say_(writer, " to ");
-    }
-    tcall_say_counted_(writer, program[max ? max : min].arg, type);
-}
-
-/* "ab" has 2 characters, under the minimum 3; send 3 to 10 characters. */
-static void tcall_say_length_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_keyword_ *keyword = &tcall_keywords_[fault->keyword];
-    tcall_type type = (tcall_type)keyword->type;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, " has ");
-    tcall_say_counted_(writer, fault->count, type);
-    tcall_say_(writer, keyword->bound == TCALL_AT_MOST_
-                           ? ", over the maximum "
-                           : ", under the minimum ");
-    tcall_say_count_(writer, fault->schema->program[fault->node].arg);
-    tcall_say_limits_(writer, fault);
-}
-
-/* contains, minContains and maxContains count the same matches. */
-static void tcall_say_contains_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    uint32_t contains = tcall_fault_other_(fault, TCALL_K_CONTAINS_);
-    bool most = fault->keyword == TCALL_K_MAX_CONTAINS_;
-    uint32_t limit = fault->keyword == TCALL_K_CONTAINS_
-                         ? 1
-                         : fault->schema->program[fault->node].arg;
-    tcall_say_counted_(writer, fault->count, TCALL_ARRAY);
-    tcall_say_(writer, fault->count == 1 ? " of the array matches "
-                                         : " of the array match ");
-    tcall_say_json_(writer, tcall_node_at_(fault->schema, contains));
-    tcall_say_(writer, most ? "; send at most " : "; send at least ");
-    tcall_say_count_(writer, limit);
-    tcall_say_(writer, " of them");
-}
-
-/* A property that is required, always or because another one is there: then
- * the parent is the member of dependentRequired. */
-static void tcall_say_required_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *at = tcall_node_at_(fault->schema, fault->parent);
-    bool depends = fault->applied == TCALL_K_DEPENDENT_REQUIRED_ ||
-                   fault->applied == TCALL_K_DEPENDENCIES_;
-    tcall_say_(writer, "the property ");
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    tcall_say_(writer, " is missing");
-    if (depends) {
-        tcall_say_(writer, ", which ");
-        tcall_say_json_(writer, at);
-        tcall_say_(writer, " needs");
-    }
-    tcall_say_(writer, "; add it");
-    if (depends) {
-        tcall_say_(writer, " or leave out ");
-        tcall_say_json_(writer, at);
-    }
-}
-
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t i = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
-    const char *before = "; use one of ";
-    for (; i && i < fault->end && writer->len < room &&
-           tcall_node_op_(&program[i]) == TCALL_K_PROPERTIES_;
-         i = tcall_node_after_(program, i)) {
-        tcall_say_(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_say_(writer, *before == ';' ? "; leave it out" : " or leave it out");
-}
-
-/* A schema that is false: what it was applied by says what is wrong. */
-static void tcall_say_never_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    unsigned applies = tcall_keywords_[fault->applied].applies;
-    if (fault->applied == TCALL_K_NAMES_) {
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not allowed; leave it out");
-    } else if (applies == TCALL_TO_MEMBERS_) {
-        tcall_say_quoted_(writer, tcall_json_key(fault->value));
-        if (fault->applied != TCALL_K_ADDITIONAL_) {
-            tcall_say_(writer, " is not allowed; leave it out");
-            return;
-        }
-        tcall_say_(writer, " is not a property here");
-        tcall_say_names_(writer, fault);
-    } else if (applies == TCALL_TO_ELEMENTS_) {
-        tcall_say_(writer, "this element is one too many; leave it out");
-    } else {
-        tcall_say_(writer, "no value is allowed here; leave it out");
-    }
-}
-
-/* anyOf and oneOf: none of the alternatives was accepted, or several. */
-static void tcall_say_choice_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const char *array = tcall_fault_at_(fault);
-    while (*array != '[')
-        array--;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, fault->count ? " fits several alternatives of "
-                                    : " fits no alternative of ");
-    tcall_say_(writer, tcall_keywords_[fault->keyword].name);
-    tcall_say_(writer, fault->keyword == TCALL_K_ONEOF_
-                           ? "; send what fits exactly one of "
-                           : "; send what fits one of ");
-    tcall_say_json_(writer, array);
-}
-
-/* What is wrong with a value in view of the keyword's own, and what to send. */
-static const struct tcall_sentence_ {
-    uint8_t keyword;
-    const char *wrong, *remedy;
-} tcall_sentences_[] = {
-    {TCALL_K_MINIMUM_, " is under the minimum ", NULL},
-    {TCALL_K_MAXIMUM_, " is over the maximum ", NULL},
-    {TCALL_K_ABOVE_, " is not greater than ", NULL},
-    {TCALL_K_BELOW_, " is not less than ", NULL},
-    {TCALL_K_MULTIPLE_, " is not a multiple of ", "; send a multiple of it"},
-    {TCALL_K_CONST_, " is not the only value that is allowed; send ", ""},
-    {TCALL_K_NOT_, " matches what is forbidden, ",
-     "; send a value that does not"}};
-
-/* The sentence of a keyword that holds a value against its own. */
-static void tcall_say_compared_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    const struct tcall_sentence_ *row = tcall_sentences_;
-    while (row->keyword != fault->keyword)
-        row++;
-    tcall_say_value_(writer, fault->value);
-    tcall_say_(writer, row->wrong);
-    tcall_say_json_(writer, tcall_fault_at_(fault));
-    if (row->remedy)
-        tcall_say_(writer, row->remedy);
-    else
-        tcall_say_range_(writer, fault);
-}
-
-/* Which sentence belongs to which keyword. What is not named here counts, or
- * compares with a value. */
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
-{
-    tcall_str pattern;
-    switch (fault->keyword) {
-    case TCALL_K_TYPE_: tcall_say_type_(writer, fault); break;
-    case TCALL_K_NEVER_: tcall_say_never_(writer, fault); break;
-    case TCALL_K_REQUIRED_: tcall_say_required_(writer, fault); break;
-    case TCALL_K_ANYOF_:
-    case TCALL_K_ONEOF_: tcall_say_choice_(writer, fault); break;
-    case TCALL_K_CONTAINS_:
-    case TCALL_K_MIN_CONTAINS_:
-    case TCALL_K_MAX_CONTAINS_: tcall_say_contains_(writer, fault); break;
-    case TCALL_K_ENUM_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " is not one of the allowed values; send ");
-        tcall_say_list_(writer, tcall_fault_at_(fault));
-        break;
-    case TCALL_K_PATTERN_:
-        tcall_say_value_(writer, fault->value);
-        tcall_say_(writer, " does not match the pattern ");
-        /* its escapes are those of the string that is being written */
-        pattern = tcall_text_inner_(tcall_fault_at_(fault));
-        tcall_write_bytes(writer, pattern.ptr, pattern.len);
-        tcall_say_(writer, "; send a string that does");
-        break;
-    case TCALL_K_UNIQUE_:
-        tcall_say_value_(writer,
-                         tcall_json_cursor_(fault->root.text,
-                                            fault->root.tok + fault->count));
-        tcall_say_(writer, " is in the array twice; send each value once");
-        break;
-    default:
-        if (tcall_keyword_counts_(fault->keyword))
-            tcall_say_length_(writer, fault);
-        else
-            tcall_say_compared_(writer, fault);
-    }
-}
-
-/* The word of the schema that a person would look for. required within
- * dependentRequired is no keyword, and false has none where it is a property's
- * schema. */
-static const char *tcall_fault_keyword_(const tcall_fault_ *fault)
-{
-    if (fault->keyword == TCALL_K_REQUIRED_ &&
-        tcall_keywords_[fault->applied].applies == TCALL_TO_PRESENT_ &&
-        fault->applied != TCALL_K_DEPENDENT_SCHEMAS_)
-        return tcall_keywords_[fault->applied].name;
-    if (fault->keyword != TCALL_K_NEVER_)
-        return tcall_keywords_[fault->keyword].name;
-    if (fault->applied == TCALL_K_ADDITIONAL_ ||
-        fault->applied == TCALL_K_NAMES_ || fault->applied == TCALL_K_REST_ ||
-        fault->applied == TCALL_K_EXTRA_)
-        return tcall_keywords_[fault->applied].name;
-    return "false";
-}
-
 /* The schema that a keyword's node belongs to. */
 static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 {
@@ -485,7 +167,8 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
         return 0;
     do
         i--;
-    while (tcall_node_after_(program, i) <= node);
+    while (tcall_node_after_(program, i) <= node ||
+           program[i].word & TCALL_IS_LIST_);
     return i;
 }
 
@@ -509,6 +192,318 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     return fault;
 }
 
+/* Where in the schema the keyword that failed comes from. */
+static const char *tcall_fault_at_(const tcall_fault_ *fault)
+{
+    return tcall_node_at_(fault->schema, fault->node);
+}
+
+/* The node of another keyword of the same schema, 0: it has none. */
+static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
+{
+    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
+                             op);
+}
+
+/* Words for the types, in the order of tcall_type_names_. */
+static const char *const tcall_type_words_[] = {
+    "null",     "a boolean", "a number",  "a string",
+    "an array", "an object", "an integer"};
+
+/* The types that a schema's node allows, one bit each. */
+static uint32_t tcall_fault_types_(const tcall_fault_ *fault, uint32_t schema)
+{
+    return fault->schema->program[schema].arg >> TCALL_TYPES_ & 0x7F;
+}
+
+/* "a string, a number or null". */
+static void tcall_say_types_(tcall_writer *writer, uint32_t types)
+{
+    int i;
+    for (i = 6; i >= 0; i--) {
+        uint32_t left = types & (((uint32_t)1 << i) - 1);
+        if (!(types >> i & 1))
+            continue;
+        tcall_write_text(writer, tcall_type_words_[i]);
+        if (left) /* one, or several */
+            tcall_write_text(writer, left & (left - 1) ? ", " : " or ");
+    }
+}
+
+/* What a value is. What an array or object holds is not shown: it may be long,
+ * and the path says which one it is. */
+static const char *tcall_fault_is_(const tcall_fault_ *fault)
+{
+    tcall_type type = tcall_json_type(fault->value);
+    return type == TCALL_NULL || type >= TCALL_ARRAY
+               ? "not allowed here"
+               : tcall_type_words_[type - TCALL_NULL];
+}
+
+/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *array)
+{
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    const char *p = tcall_text_next_(array + 1), *next;
+    for (; *p != ']'; p = next) {
+        next = tcall_text_next_(tcall_text_skip_(p));
+        tcall_say_json_(writer, p);
+        if (*next == ']')
+            break;
+        tcall_write_text(
+            writer,
+            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        if (writer->len > room) {
+            tcall_write_text(writer, "...");
+            break;
+        }
+    }
+}
+
+/* The names that the schema around has properties for. */
+static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
+    const char *before = "use one of ";
+    end = map ? tcall_node_after_(program, map) : 0;
+    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
+         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
+        tcall_write_text(writer, before);
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
+        before = ", ";
+    }
+    tcall_write_text(writer,
+                     *before == ',' ? " or leave it out" : "leave it out");
+}
+
+/* What a keyword's node comes from: a count, or other JSON text. */
+static void tcall_say_own_(tcall_writer *writer, const tcall_fault_ *fault,
+                           uint32_t node)
+{
+    const tcall_node_ *keyword = &fault->schema->program[node];
+    if (tcall_keyword_counts_(tcall_node_op_(keyword)))
+        tcall_say_count_(writer, keyword->arg);
+    else
+        tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
+}
+
+/* The node of the schema that limits the same on one side, 0: none. Where two
+ * do, the one that excludes its number. */
+static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
+{
+    const tcall_keyword_ *own = &tcall_keywords_[fault->keyword];
+    uint32_t limit = 0;
+    int op;
+    for (op = 0; op < TCALL_K_COUNT_; op++) {
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        uint32_t node = keyword->bound == bound && keyword->type == own->type
+                            ? tcall_fault_other_(fault, op)
+                            : 0;
+        limit = node ? node : limit;
+    }
+    return limit;
+}
+
+/* How a side is limited: not, by a number that is excluded, or by one that is
+ * included. */
+static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    int op = tcall_node_op_(&fault->schema->program[limit]);
+    return !limit ? 0 : op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_ ? 1 : 2;
+}
+
+/* Which number to send, by how it is limited below and above. */
+static const char *tcall_fault_range_(const tcall_fault_ *fault)
+{
+    static const char *const ranges[3][3] = {
+        {"", " less than %h", " of at most %h"},
+        {" greater than %l", " greater than %l and less than %h",
+         " greater than %l and at most %h"},
+        {" of at least %l", " of at least %l and less than %h",
+         " from %l to %h"}};
+    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
+                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+}
+
+/* How many to send. */
+static const char *tcall_fault_counts_(const tcall_fault_ *fault)
+{
+    const tcall_node_ *program = fault->schema->program;
+    uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
+    uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
+    if (low && high)
+        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
+    return low ? "at least %L" : "at most %H";
+}
+
+/* Any keyword that applied the schema; no keyword, but the word false. */
+#define TCALL_K_ANY_ 0xFF
+
+/* The sentence of a keyword that failed, and the word of the schema that a
+ * person would look for: required within dependentRequired is no keyword. A
+ * schema that is false is known by what it was applied by. */
+static const struct tcall_sentence_ {
+    uint8_t keyword, applied, word;
+    const char *text;
+} tcall_sentences_[] = {
+#define TCALL_SAY_(op, text)                                 \
+    {                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+    }
+#define TCALL_SAY_BY_(op, applied, word, text)                         \
+    {                                                                  \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+    }
+    TCALL_SAY_(TYPE, "%v is %t; send %T"),
+    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
+    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
+    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
+    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
+    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
+    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
+    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
+    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
+                    "not"),
+    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
+                        "does"),
+    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
+    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
+    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
+    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
+    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
+    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
+    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
+    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
+                  "the property %o is missing, which %p needs; add it or leave "
+                  "out %p"),
+    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
+                  "%k is not a property here; %N"),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, REST, REST,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
+                  "this element is one too many; leave it out"),
+    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+#undef TCALL_SAY_
+#undef TCALL_SAY_BY_
+};
+
+static const struct tcall_sentence_ *
+tcall_fault_sentence_(const tcall_fault_ *fault)
+{
+    const struct tcall_sentence_ *row = tcall_sentences_;
+    while (row->keyword != fault->keyword ||
+           (row->applied != TCALL_K_ANY_ && row->applied != fault->applied))
+        row++;
+    return row;
+}
+
+/* Whether a schema allows no number but integers. */
+static bool tcall_fault_integer_(const tcall_fault_ *fault)
+{
+    uint32_t types = tcall_fault_types_(fault, fault->parent);
+    return types & TCALL_INTEGER_ && !(types >> (TCALL_NUMBER - 1) & 1);
+}
+
+/* Writes a limit of what failed: a number, or a count with its noun. */
+static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
+                             int bound, bool noun)
+{
+    uint32_t limit = tcall_fault_limit_(fault, bound);
+    if (noun)
+        tcall_say_counted_(writer, fault->schema->program[limit].arg,
+                           tcall_json_type(fault->value));
+    else
+        tcall_say_own_(writer, fault, limit);
+}
+
+/* A pattern, whose escapes are those of the string that is being written. */
+static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    tcall_str pattern = tcall_text_inner_(tcall_fault_at_(fault));
+    writer->quoted--;
+    tcall_write_bytes(writer, pattern.ptr, pattern.len);
+    writer->quoted++;
+}
+
+/* Writes what stands in a sentence for % and this letter. Returns how the
+ * sentence goes on: with the rest of its text, or with another one. */
+static const char *tcall_say_part_(tcall_writer *writer,
+                                   const tcall_fault_ *fault, char letter,
+                                   const char *rest)
+{
+    const char *at = tcall_fault_at_(fault);
+    tcall_json value = fault->value;
+    switch (letter) {
+    case 'v': tcall_say_value_(writer, value); break;
+    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
+    case 'T':
+        tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
+        break;
+    case 'n':
+        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        break;
+    case 'o': tcall_say_own_(writer, fault, fault->node); break;
+    case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
+    case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
+    case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
+    case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
+    case 'c': return tcall_fault_counts_(fault);
+    case 'r':
+        tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
+                                                             : "a number");
+        return tcall_fault_range_(fault);
+    case 'e': tcall_say_list_(writer, at); break;
+    case 'x': tcall_say_pattern_(writer, fault); break;
+    case 'w':
+        value.tok = fault->root.tok + fault->count;
+        tcall_say_value_(writer, value);
+        break;
+    case 'm':
+        tcall_write_text(writer, fault->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, fault,
+                       tcall_fault_other_(fault, TCALL_K_CONTAINS_));
+        break;
+    case 'f':
+        tcall_write_text(writer, fault->count ? "several alternatives"
+                                              : "no alternative");
+        break;
+    case 'p': tcall_say_own_(writer, fault, fault->parent); break;
+    case 'N': tcall_say_names_(writer, fault); break;
+    }
+    return rest;
+}
+
+static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+{
+    const char *text = tcall_fault_sentence_(fault)->text;
+    for (;;) {
+        size_t plain = strcspn(text, "%");
+        tcall_write_bytes(writer, text, plain);
+        text += plain;
+        if (!*text)
+            return;
+        text = tcall_say_part_(writer, fault, text[1], text + 2);
+    }
+}
+
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
@@ -517,7 +512,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_say_pointer_(writer, value, fault.value.tok);
-    tcall_say_(writer, fault.value.tok > value.tok ? ": " : "");
+    tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
     tcall_say_sentence_(writer, &fault);
 }
 
@@ -526,14 +521,16 @@ int tcall_write_validation_error(tcall_writer *writer,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
+    int word = tcall_fault_sentence_(&fault)->word;
     tcall_write_open(writer, '{');
     tcall_write_path_(writer, value, fault.value.tok);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_keyword_(&fault));
+    tcall_write_string(
+        writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
     tcall_write_key(writer, "message");
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
     tcall_say_sentence_(writer, &fault);
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
 
@@ -548,22 +545,6 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-/* -- Coercions ------------------------------------------------------------ */
-
-/* A value that was sent, as a JSON string or a scalar that is not too long. */
-static void tcall_write_found_(tcall_writer *writer, tcall_json value)
-{
-    tcall_str text = tcall_tok_str_(value.text, value.tok);
-    if (tcall_json_type(value) != TCALL_STRING && text.len <= TCALL_SHOWN_) {
-        tcall_write_verbatim(writer, text);
-        return;
-    }
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_say_str_(writer, text);
-    tcall_write_char_(writer, '"');
-}
-
 int tcall_write_coercions(tcall_writer *writer, tcall_json value)
 {
     int i;
@@ -575,8 +556,12 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_open(writer, '{');
         tcall_write_path_(writer, value, tok);
         tcall_write_key(writer, "from");
-        tcall_write_found_(writer, tcall_json_cursor_(value.text, tok));
-        if (tok->mark != TCALL_MARK_DROP_) {
+        if (tok->mark == TCALL_MARK_DROP_) {
+            tcall_write_null(writer);
+        } else { /* a string */
+            tcall_write_quote(writer);
+            tcall_say_str_(writer, tcall_tok_str_(value.text, tok));
+            tcall_write_unquote(writer);
             tcall_write_key(writer, "to");
             tcall_write_comma_(writer);
             tcall_write_scalar_(writer, value.text, tok);
@@ -584,60 +569,6 @@ int tcall_write_coercions(tcall_writer *writer, tcall_json value)
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
-}
-
-/* -- Schema errors -------------------------------------------------------- */
-
-/* JSON text as it is, cut when it is long. */
-static void tcall_write_shown_(tcall_writer *writer, tcall_str json)
-{
-    bool cut = json.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, json.ptr,
-                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
-    if (cut)
-        tcall_write_text(writer, "...");
-}
-
-/* A name of a JSON Pointer; quote: the name in JSON text. */
-static void tcall_write_pointer_name_(tcall_writer *writer, const char *quote)
-{
-    tcall_write_text(writer, "/");
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_char_(&quote, bytes);
-        const char *escape = tcall_pointer_escape_(*bytes);
-        if (escape)
-            tcall_write_text(writer, escape);
-        else
-            tcall_write_bytes(writer, bytes, len);
-    }
-}
-
-/* The JSON Pointer of the value, or of the member whose name begins, at a place
- * in JSON text. */
-static void tcall_write_place_(tcall_writer *writer, const char *text,
-                               const char *place)
-{
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
-        if (object) {
-            tcall_write_pointer_name_(writer, member);
-        } else {
-            tcall_write_text(writer, "/");
-            tcall_say_count_(writer, index);
-        }
-        member = value > place ? place : value;
-    }
 }
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
@@ -648,13 +579,13 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         const char *place = schema->text + schema->at;
         if (place == tcall_text_space_(schema->text))
             tcall_write_text(writer, "the schema");
-        tcall_write_place_(writer, schema->text, place);
+        tcall_say_place_(writer, schema->text, place);
         tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
+    }
+    tcall_write_text(writer, schema->reason);
+    if (schema->text) {
         tcall_write_text(writer, " ");
-        tcall_write_shown_(writer, tcall_text_verbatim_(place));
-    } else {
-        tcall_write_text(writer, schema->reason);
+        tcall_say_json_(writer, schema->text + schema->at);
     }
     if (schema->remedy) {
         tcall_write_text(writer, "; ");

@@ -1,6 +1,7 @@
 #pragma once
 #include "strict.h"
 #include "tools.c"
+#include "shape_text.c"
 
 /* ==========================================================================
  * >>strict
@@ -17,7 +18,14 @@ typedef struct tcall_strict_budget_ {
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
 
-/* The schema that is sent of a tool. */
+/* Returns the shape that the schema which is sent of a tool is written from,
+ * or NULL: there is a text. */
+TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
+{
+    return tool->provider_schema ? NULL : tool->shape;
+}
+
+/* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
     const char *text =
@@ -389,24 +397,59 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* The same of a shape, which is written as the mode wants it: bounds are left
+ * out, objects are closed, and OpenAI wants every property to be required. */
+static void tcall_strict_shape_(tcall_strict_view_ *strict,
+                                const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = strict->out;
+    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                                      : TCALL_VIEW_CLOSED_;
+    tcall_view_shape_(&view, shape);
+    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    strict->optional = view.optional;
+    strict->unions = view.unions;
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
+                               uint8_t mode, tcall_writer *out)
+{
+    const tcall_object *shape = tcall_sent_shape_(tool);
+    memset(view, 0, sizeof *view);
+    view->mode = mode;
+    view->out = out;
+    if (shape)
+        tcall_strict_shape_(view, shape);
+    else
+        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+}
+
+/* Is the schema that of an object, and not one of several? */
+static bool tcall_strict_plain_(const tcall_tool *tool)
+{
+    const char *schema = tcall_tool_schema_(tool);
+    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
+                                       !tcall_text_get_(schema, "anyOf") &&
+                                       !tcall_text_get_(schema, "oneOf") &&
+                                       !tcall_text_get_(schema, "allOf"));
+}
+
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    const char *schema = tcall_tool_schema_(tool);
     tcall_writer count;
     tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = &count;
-    tcall_strict_walk_(&view, schema);
-    if (view.unfit || !tcall_strict_type_(schema, "object") ||
-        tcall_text_get_(schema, "anyOf") || tcall_text_get_(schema, "oneOf") ||
-        tcall_text_get_(schema, "allOf") || view.optional > budget->optional ||
-        view.unions > budget->unions)
+    tcall_strict_tool_(&view, tool, budget->mode, &count);
+    if (view.unfit || !tcall_strict_plain_(tool) ||
+        view.optional > budget->optional || view.unions > budget->unions)
         return false;
     budget->tools--;
     budget->optional = (uint16_t)(budget->optional - view.optional);
@@ -424,10 +467,7 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    memset(&view, 0, sizeof view);
-    view.mode = budget->mode;
-    view.out = out;
-    tcall_strict_walk_(&view, tcall_tool_schema_(tool));
+    tcall_strict_tool_(&view, tool, budget->mode, out);
     return true;
 }
 

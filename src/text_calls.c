@@ -16,8 +16,8 @@
 
 #ifdef TOOLCALL_NO_TEXT_CALLS
 
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     (void)chat;
     (void)at;
@@ -113,8 +113,8 @@ static tcall_json tcall_any_member_(tcall_json object, const char *first,
 
 /* Takes name and arguments from the object that a call was written as. A
  * string holds arguments as text, anything else is written to the block. */
-static int tcall_split_text_call_(tcall_block *block, tcall_json root,
-                                  tcall_item *item)
+TCALL_NOINLINE_ static int
+tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
 {
     tcall_json arguments =
         tcall_any_member_(root, "arguments", "parameters", "args");
@@ -138,7 +138,8 @@ static int tcall_split_text_call_(tcall_block *block, tcall_json root,
 
 /* Reads a call that is written as one object. What it is read into is needed
  * only until the call is added. */
-static int tcall_read_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
+                                                 tcall_item *item)
 {
     tcall_block *block = reader->chat->block;
     size_t high = block->high;
@@ -232,8 +233,8 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 
 /* Makes calls of those that the text at this place holds, and ends the text
  * where they begin. cut: nobody knows what followed the last one. */
-TCALL_SHARED_ int tcall_text_calls_(tcall_chat *chat, size_t at,
-                                    tcall_answer *answer, bool cut)
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);

@@ -86,9 +86,10 @@ static void tcall_name_insert_(tcall *tc, size_t row)
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
     size_t place = tcall_name_place_(tc, name, &found);
-    uint16_t *at = tc->names + place;
+    uint16_t *at;
     if (!tc->names || found || !name.len)
         return;
+    at = tc->names + place;
     memmove(at + 1, at, (tc->name_count - place) * sizeof *at);
     *at = (uint16_t)row;
     tc->name_count++;
@@ -160,6 +161,12 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters || tool->shape;
+}
+
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
@@ -170,11 +177,17 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
         {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
          "another tool has this name"},
         {!tool->run, "run is missing: name the function that does the work"},
-        {!tool->parameters && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or set allow_no_schema"},
-        {tool->strict && !tool->parameters,
-         "strict needs parameters to hold the model to"},
-        {tool->fields && !tool->parameters,
+        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
+         "parameters is missing: give a JSON Schema, or a shape, or set "
+         "allow_no_schema"},
+        {tool->parameters && tool->shape,
+         "parameters and shape say the same twice: leave out parameters, which "
+         "is written from the shape"},
+        {tool->strict && !tcall_is_checked_(tool),
+         "strict needs parameters, or a shape, to hold the model to"},
+        {tool->fields && tool->shape,
+         "a shape fills its struct itself: leave out fields and args_size"},
+        {tool->fields && !tcall_is_checked_(tool),
          "fields need parameters: the schema that says what they are"},
         {tool->fields && !tool->args_size,
          "fields need args_size: sizeof the struct that they describe"},
@@ -187,6 +200,9 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SHAPES
+        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+#endif
 #ifdef TOOLCALL_NO_BIND
         {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
 #endif

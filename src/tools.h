@@ -1,5 +1,6 @@
 #pragma once
 #include "block.h"
+#include "shape.h"
 #include "bind.h"
 #include "schema.h"
 #include "chat.h"
@@ -125,10 +126,10 @@ typedef struct tcall_session {
     tcall_service *services; /* private: bound with TCALL_SCOPE_SESSION */
 } tcall_session;
 
-/* Does the work. args have been checked against the schema. Writes the answer
- * for the model to out: text (tcall_write_text) or JSON; what does not fit is
- * cut, and the model is told so. Returns TCALL_OK, an error, with the reason in
- * words in out, or TCALL_E_AGAIN to be called again. */
+/* Does the work. args have been checked against the schema or shape. Writes the
+ * answer for the model to out: text (tcall_write_text) or JSON; what does not
+ * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
+ * reason in words in out, or TCALL_E_AGAIN to be called again. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -143,14 +144,17 @@ typedef struct tcall_tool {
     tcall_run run;
     const tcall_field *fields; /* arguments as a C struct: cx->bound */
     size_t args_size;          /* sizeof that struct */
-    void *user;                /* for run: cx->user */
-    const tcall_hook *hooks;   /* of this tool only */
+    /* Says what the arguments are in place of parameters, fields and
+     * args_size: the schema is written from it, and cx->bound is its struct. */
+    const tcall_object *shape;
+    void *user;              /* for run: cx->user */
+    const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
     uint8_t optional_permissions; /* used if allowed */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
-    bool allow_no_schema; /* parameters may be NULL: nothing is checked */
+    bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
     bool streaming;       /* gives output as it goes */
@@ -164,6 +168,15 @@ typedef struct tcall_tool {
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
 } tcall_tool;
+
+/* A whole row for a tool with a shape; texts are in flash, so that on an AVR
+ * such a row is only for a server without a registry: see TCALL_TOOLS. */
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
+            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
+            false, false, false, 0, 0, 0, NULL                                 \
+    }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))

@@ -1,5 +1,6 @@
 #pragma once
 #include "write.c"
+#include "shape_text.c"
 
 /* ==========================================================================
  * >>words
@@ -138,6 +139,8 @@ static uint32_t tcall_char_fold_(uint32_t code)
 /* A text, and the last word that was read from it. */
 typedef struct tcall_split_ {
     const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
     const uint32_t *wanted; /* initials of wanted words; NULL: all are */
     bool input;             /* look for sentences, and for keys of JSON */
     bool json;              /* decode escapes */
@@ -474,14 +477,29 @@ static void tcall_split_signs_(tcall_split_ *words)
     words->cursor = at;
 }
 
+/* Goes on with the next text of a shape. */
+static bool tcall_split_more_(tcall_split_ *words)
+{
+    unsigned index = words->shape_text++;
+    tcall_str text = tcall_slice_(NULL, 0);
+    if (words->shape)
+        text = tcall_shape_words_(words->shape, &index);
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+    return text.len > 0;
+}
+
 /* Reads the next wanted word and makes its stem; returns false at the end. */
 TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
 {
     words->sentence = false;
     for (;;) {
         tcall_split_signs_(words);
-        if (words->cursor == words->end)
-            return false;
+        if (words->cursor == words->end) {
+            if (!tcall_split_more_(words))
+                return false;
+            continue;
+        }
         if (tcall_split_read_(words) && tcall_split_count_(words))
             break;
     }

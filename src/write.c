@@ -1,6 +1,7 @@
 #pragma once
 #include "write.h"
 #include "json.c"
+#include "shape.c"
 
 /* ==========================================================================
  * >>write
@@ -47,6 +48,13 @@ int tcall_writer_flush(tcall_writer *writer)
     return writer->error;
 }
 
+/* Only the agent takes up texts again. */
+#ifndef TOOLCALL_NO_AGENT
+#define TCALL_RESUME_(writer) ((writer)->resume)
+#else
+#define TCALL_RESUME_(writer) ((tcall_resume_ *)NULL)
+#endif
+
 /* A text that is written again, because the sink refused the rest of it, need
  * not be written as a whole: its strings and tools are parts, and those before
  * the one that was refused are left out. All else is written again: it is
@@ -56,7 +64,7 @@ int tcall_writer_flush(tcall_writer *writer)
  * to follow. A part within another one does not count. */
 TCALL_SHARED_ bool tcall_write_part_(tcall_writer *writer)
 {
-    tcall_resume_ *resume = writer->resume;
+    tcall_resume_ *resume = TCALL_RESUME_(writer);
     if (resume && !writer->in_part) {
         writer->parts++;
         if (writer->parts < resume->part || writer->error)
@@ -97,7 +105,8 @@ static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
-    size_t stored = writer->resume ? writer->resume->stored : 0;
+    const tcall_resume_ *resume = TCALL_RESUME_(writer);
+    size_t stored = resume ? resume->stored : 0;
     size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
     if (skip >= len)
@@ -197,7 +206,7 @@ int tcall_write_bytes(tcall_writer *writer, const char *bytes, size_t len)
     if (len) {
         writer->last = bytes[len - 1];
         if (writer->quoted)
-            tcall_write_escaped_(writer, bytes, len, false);
+            tcall_write_escaped_(writer, bytes, len, writer->quoted > 1);
         else
             tcall_write_out_(writer, bytes, len);
     }
@@ -213,6 +222,22 @@ int tcall_write_text(tcall_writer *writer, const char *text)
 TCALL_SHARED_ int tcall_write_char_(tcall_writer *writer, char c)
 {
     return tcall_write_bytes(writer, &c, 1);
+}
+
+int tcall_write_flash(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != 0) {
+        if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
+    return writer->error;
+#else
+    return tcall_write_text(writer, text);
+#endif
 }
 
 /* ---- values ---- */
@@ -272,34 +297,44 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-/* Takes the last decimal digit off a number. Sixteen bits are divided at a
- * time, since a division of 64 bits is a large function on small machines. */
-static char tcall_write_digit_(uint64_t *number)
+/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
+ * large function on small machines. */
+typedef struct tcall_natural_ {
+    uint16_t part[4];
+} tcall_natural_;
+
+/* Takes the last decimal digit off a number. Returns whether more are left. */
+static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
 {
-    uint64_t quotient = 0;
     uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*number >> shift & 0xFFFF);
-        quotient = quotient << 16 | rest / 10;
+    bool more = false;
+    int i;
+    for (i = 3; i >= 0; i--) {
+        rest = rest << 16 | number->part[i];
+        number->part[i] = (uint16_t)(rest / 10);
         rest %= 10;
+        more = more || number->part[i];
     }
-    *number = quotient;
-    return (char)('0' + rest);
+    *digit = (char)('0' + rest);
+    return more;
 }
 
 /* Writes number / 10^decimals from its last digit to its first. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
+    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
+                            (uint16_t)(number >> 32),
+                            (uint16_t)(number >> 48)}};
     char out[48], *first = out + sizeof out;
     int digits = 0;
+    bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        *--first = tcall_write_digit_(&number);
+        more = tcall_write_digit_(&left, --first);
         digits++;
-    } while ((number || digits <= decimals) && first > out + 2);
+    } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
     return tcall_write_verbatim(
@@ -544,14 +579,14 @@ int tcall_write_quote(tcall_writer *writer)
 {
     tcall_write_comma_(writer);
     tcall_write_char_(writer, '"');
-    writer->quoted = 1;
+    writer->quoted++;
     writer->last = 0;
     return writer->error;
 }
 
 int tcall_write_unquote(tcall_writer *writer)
 {
-    writer->quoted = 0;
+    writer->quoted--;
     return tcall_write_char_(writer, '"');
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "json.h"
+#include "shape.h"
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -34,7 +35,7 @@ typedef struct tcall_writer {
     tcall_resume_ *resume; /* NULL: the text is written from its start */
     size_t parts;          /* parts begun */
     uint8_t in_part;       /* parts that are open */
-    uint8_t quoted;        /* inside tcall_write_quote: bytes are escaped */
+    uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
 } tcall_writer;
@@ -53,6 +54,11 @@ TCALL_API int tcall_writer_flush(tcall_writer *writer);
 TCALL_API int tcall_write_text(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_bytes(tcall_writer *writer, const char *bytes,
                                 size_t len);
+/* Writes a text that lies in flash, as those of shapes do. A literal does so on
+ * an AVR only if it is written with TCALL_SAY(writer, "on"). */
+TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
+#define TCALL_SAY(writer, literal) \
+    tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
 /* Opens '{' or '[', closes '}' or ']'. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
@@ -76,6 +82,6 @@ TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
- * between. */
+ * between. Within one there may be a second one. */
 TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);

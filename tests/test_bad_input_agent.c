@@ -127,6 +127,28 @@ static void test_missing(void)
     refused(&desc, "max_ms ");
 }
 
+#ifdef TOOLCALL_NO_REASONING
+
+/* What a provider needs to get back cannot be kept: nothing begins. */
+static void test_reasoning(void)
+{
+    tcall_provider thinks = tcall_openai;
+    tcall_agent_desc desc;
+    tcall_reader reader;
+    tcall_chat chat;
+    tcall tc;
+    complete(&tc, &desc);
+    thinks.reasoning = TCALL_REASONING_TEXT;
+    desc.provider = &thinks;
+    refused(&desc, "provider has reasoning ");
+    tcall_chat_init(&chat, &tc.block);
+    tcall_reader_init(&reader, &thinks, &chat, NULL, NULL);
+    CHECK(tcall_reader_feed(&reader, "{}", 2) == TCALL_E_USAGE);
+    CHECK(tcall_reader_end(&reader) == TCALL_E_USAGE);
+}
+
+#endif
+
 /* A registry that was refused. */
 static void test_failed_registry(void)
 {
@@ -227,6 +249,9 @@ static void test_plan_left(void)
 int main(void)
 {
     test_missing();
+#ifdef TOOLCALL_NO_REASONING
+    test_reasoning();
+#endif
     test_failed_registry();
     test_transport();
     test_not_started();

@@ -156,6 +156,13 @@ static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return tcall_write_json(w, args);
 }
 
+/* It is repaired like what a model sent. */
+#ifdef TOOLCALL_NO_LENIENT
+#define ALMOST_JSON "{\"n\": \"7\"}"
+#else
+#define ALMOST_JSON "{'n': \"7\"}"
+#endif
+
 static void test_changes(void)
 {
     int stage;
@@ -166,7 +173,7 @@ static void test_changes(void)
         tools[0].run = echo;
         set_hook(&hooks[0], stage, change, NULL);
         desc.hook_count = 1;
-        other = "{'n': \"7\"}";
+        other = ALMOST_JSON;
         CHECK(once("{\"n\":3}") == TCALL_OK &&
               strcmp(result, "{\"n\":7}") == 0);
         CHECK(call.cx.history && call.cx.history->stage == stage);

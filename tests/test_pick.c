@@ -491,7 +491,11 @@ static void test_reports(void)
 /* Ten thousand tools, a megabyte of input: tests/pick.py holds the time. */
 static void test_large(void)
 {
-    enum { SIZE = (1L << 20) / CHECK_EVERY, TOOLS = 10000 };
+    enum {
+        UNIT = 14, /* of the text below: it ends with a whole word */
+        SIZE = (1L << 20) / CHECK_EVERY / UNIT * UNIT,
+        TOOLS = 10000
+    };
     char *text = (char *)malloc(SIZE), *names = (char *)malloc(TOOLS * 12);
     char *room = (char *)malloc(TOOLS * 20 + 4096);
     tcall_tool *many = (tcall_tool *)malloc(TOOLS * sizeof *many);
@@ -521,7 +525,7 @@ static void test_large(void)
     memset(text, 'x', SIZE);
     CHECK(tcall_pick(&tc, input, NULL, picks, 3) == 0);
     for (i = 0; i < SIZE; i++)
-        text[i] = (char)("lamp bblngf \xE7\xFF"[i % 14]);
+        text[i] = (char)("lamp bblngf \xE7\xFF"[i % UNIT]);
     CHECK(tcall_pick(&tc, input, NULL, picks, 3) == 1);
     memset(text, '"', SIZE);
     memcpy(text, "{bblngf", 7);

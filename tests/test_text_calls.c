@@ -1,4 +1,5 @@
-/* Needs: OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS. */
+/* Needs: OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS,
+ * REASONING. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

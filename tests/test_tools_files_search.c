@@ -84,6 +84,20 @@ static void patterns(void)
         {"a[!b]c", "a/c", TTOOL_GLOB, false},
         {"\\*", "*", TTOOL_GLOB, true},
         {"a+(b)", "a+(b)", TTOOL_GLOB, true},
+        /* What a match need not hold must not be looked for. */
+        {"abc|x", "x", 0, true},
+        {"ab?c", "ac", 0, true},
+        {"abb*?c", "ac", 0, false},
+        {"ab{0,1}c", "ac", 0, true},
+        {"ab{2}cde", "abbcde", 0, true},
+        {"a\\x41b", "aAb", 0, true},
+        {"ab\u00e9*c", "abc", 0, true},
+        {"(abcdef)?g", "g", 0, true},
+        {"[\\]x]abc", "]abc", 0, true},
+        {"a\\(b\\)c", "a(b)c", 0, true},
+        {"^bc$", "abc\nbc\nbcd", TTOOL_LINES, true},
+        {"^bc$", "abc\nbcd\nbc-", TTOOL_LINES, false},
+        {"(?i)x-Y", "aX-yb", 0, true},
         {"x\ny", "x\ny", TTOOL_GLOB, true},
     };
     size_t i;

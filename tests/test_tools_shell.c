@@ -47,6 +47,8 @@ static ttool_shell_desc with(const ttool_command *commands, size_t n)
     d.commands = commands;
     d.command_count = n;
     d.sandbox = boxed ? TTOOL_SANDBOX_REQUIRED : TTOOL_SANDBOX_NONE;
+    /* of its own: processes are counted for each user */
+    d.user = 70000 + (unsigned)getpid();
     return d;
 }
 #define PLAIN with(plain, TCALL_ARRAY_LEN(plain))
@@ -140,7 +142,19 @@ static int sh(const char *script, int timeout_ms)
     return bash(command, timeout_ms);
 }
 
-/* A processes' command line that holds this, other than our own. */
+/* Does a process run outside of our directory? Then it is of another test. */
+static bool elsewhere(const char *process)
+{
+    char link[300], at[4096], ours[4096];
+    ssize_t len;
+    snprintf(link, sizeof link, "/proc/%s/cwd", process);
+    len = readlink(link, at, sizeof at);
+    return len > 0 && realpath(base, ours) &&
+           ((size_t)len < strlen(ours) || memcmp(at, ours, strlen(ours)) != 0);
+}
+
+/* How many processes, other than this one, have a command line that holds
+ * this. */
 static int alive(const char *mark)
 {
     DIR *d = opendir("/proc");
@@ -154,7 +168,8 @@ static int alive(const char *mark)
         fd = open(path, O_RDONLY);
         len = fd < 0 ? 0 : read(fd, text, sizeof text);
         n += atoi(e->d_name) != getpid() && len > 0 &&
-             memmem(text, (size_t)len, mark, strlen(mark)) != NULL;
+             memmem(text, (size_t)len, mark, strlen(mark)) != NULL &&
+             !elsewhere(e->d_name);
         if (fd >= 0)
             close(fd);
     }
@@ -580,8 +595,15 @@ static void secrets(void)
 
 static void limits(void)
 {
+    static const gid_t groups[] = {0, 1};
     ttool_shell_desc d = SHELL;
+    struct rlimit core;
     all = true;
+    /* else there may be nothing to take away */
+    getrlimit(RLIMIT_CORE, &core);
+    core.rlim_cur = core.rlim_max;
+    setrlimit(RLIMIT_CORE, &core);
+    setgroups(2, groups);
     d.max_processes = 20;
     d.max_memory_mb = 256;
     d.max_file_mb = 1;
@@ -607,6 +629,8 @@ static void limits(void)
     row("B14", all, "a fork bomb, memory, a large file");
     if (geteuid() == 0) {
         all = true;
+        d.user = 0;
+        PART(start(d, true) == TCALL_OK);
         PART(sh("id -u", 2000) == TCALL_OK && says("\"65534\\n\""));
         d.user = 12345;
         PART(start(d, true) == TCALL_OK);

@@ -66,12 +66,6 @@ static const char *ttool_line_end_(const char *p, const char *end)
     return nl ? nl + 1 : end;
 }
 
-static const char *ttool_line_start_(const char *from, const char *p)
-{
-    const char *nl = (const char *)memrchr(from, '\n', (size_t)(p - from));
-    return nl ? nl + 1 : from;
-}
-
 static size_t ttool_count_lines_(const char *p, const char *end)
 {
     size_t n = 0;

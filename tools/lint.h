@@ -347,6 +347,8 @@ static void ttool_lint_schema_(ttool_lint_ *lint)
     tcall_schema schema;
     tcall_writer writer;
     ttool_lint_at_(lint, "/parameters");
+    if (lint->tool->shape)
+        return; /* whatever it says can be checked */
     if (!lint->tool->parameters) {
         if (!lint->tool->allow_no_schema)
             ttool_lint_report_(lint, "schema", NULL, false,
@@ -378,6 +380,33 @@ static bool ttool_lint_parse_(const char *text, tcall_json *schema,
                             length + 1, NULL) > 0;
 }
 
+/* Writes the schema that the arguments are checked against. */
+static void ttool_lint_write_(tcall_writer *writer, const tcall_tool *tool)
+{
+#ifndef TOOLCALL_NO_SHAPES
+    if (tool->shape)
+        tcall_write_shape(writer, tool->shape);
+#endif
+    if (tool->parameters)
+        tcall_write_text(writer, tool->parameters);
+}
+
+/* Returns the same as text that the caller frees; NULL: there is none. */
+static char *ttool_lint_text_(const tcall_tool *tool)
+{
+    tcall_writer writer;
+    char *text;
+    tcall_writer_init(&writer, NULL, 0);
+    ttool_lint_write_(&writer, tool);
+    text = writer.len ? (char *)malloc(writer.len + 1) : NULL;
+    if (!text)
+        return NULL;
+    tcall_writer_init(&writer, text, writer.len);
+    ttool_lint_write_(&writer, tool);
+    text[writer.fill] = '\0';
+    return text;
+}
+
 static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
                              size_t strict_count)
 {
@@ -385,15 +414,16 @@ static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
     void *memory = NULL;
     bool nested = false;
     int parameters = 0;
+    char *text = ttool_lint_text_(lint->tool);
     ttool_lint_name_(lint);
     ttool_lint_schema_(lint);
-    if (lint->tool->parameters &&
-        ttool_lint_parse_(lint->tool->parameters, &schema, &memory)) {
+    if (text && ttool_lint_parse_(text, &schema, &memory)) {
         ttool_lint_at_(lint, "/parameters");
         parameters = ttool_lint_parameters_(lint, schema, 0, &nested);
         ttool_lint_strict_(lint, strict, strict_count);
     }
     free(memory);
+    free(text);
     ttool_lint_description_(lint, parameters, nested);
 }
 
@@ -412,7 +442,8 @@ int ttool_lint(const tcall_tool *tools, size_t tool_count,
     for (i = 0; strict && i < tool_count; i++) {
         lint.tool = &tools[i];
         ttool_lint_tool_(&lint, strict, strict_count);
-        strict_count += tools[i].strict && tools[i].parameters;
+        strict_count +=
+            tools[i].strict && (tools[i].parameters || tools[i].shape);
     }
     free(strict);
     return lint.count;

@@ -24,6 +24,9 @@ extern "C" {
 /* Memory for every pattern that is not too large. Less may do for some. */
 #define TTOOL_PATTERN_MEMORY (TOOLCALL_MAX_PATTERN * 17 + 8192 + 16)
 
+/* Of the text that each match holds, as much as is looked for. */
+#define TTOOL_HELD 32
+
 enum {
     TTOOL_LINES = 1, /* text is lines: ^ and $ are their ends */
     TTOOL_GLOB = 2,  /* of paths; the whole must match */
@@ -39,6 +42,8 @@ typedef struct ttool_pattern {
     tcall_search search;
     char rest[4]; /* of a character that the last piece cut */
     size_t rest_len;
+    char held[TTOOL_HELD]; /* a text that each match holds */
+    size_t held_len;
 } ttool_pattern;
 
 /* Compiles a pattern. Returns TCALL_OK, TCALL_E_INVALID with reason and at, or
@@ -183,6 +188,87 @@ static void ttool_glob_dialect_(ttool_dialect_ *d)
     ttool_put_(d, ")$", 2);
 }
 
+/* -- What each match holds ------------------------------------------------ */
+
+/* Returns where an atom of a pattern ends: a character, a class or a group. */
+static const char *ttool_atom_end_(const char *at, const char *end)
+{
+    int depth = 0;
+    do {
+        char c = *at++;
+        if (c == '\\')
+            at += *at == 'x' ? 3 : *at == 'u' ? 5 : 1;
+        if (c == '[')
+            while (*at++ != ']')
+                at += at[-1] == '\\';
+        depth += (c == '(') - (c == ')');
+    } while (depth > 0 && at < end);
+    return at;
+}
+
+/* Returns where a quantifier ends, or at if there is none. */
+static const char *ttool_quantifier_end_(const char *at, const char *end)
+{
+    const char *from = at;
+    if (at < end && *at == '{')
+        at = (const char *)memchr(at, '}', (size_t)(end - at));
+    else if (at == end || (*at != '*' && *at != '+' && *at != '?'))
+        return from;
+    at++;
+    return at + (at < end && *at == '?');
+}
+
+/* Whether an atom is one character of ASCII, which it sets *c to. */
+static bool ttool_plain_(const char *atom, char *c)
+{
+    bool escaped = *atom == '\\', word;
+    *c = atom[escaped];
+    word = (*c >= '0' && *c <= '9') ||
+           (ttool_lower_(*c) >= 'a' && ttool_lower_(*c) <= 'z');
+    return (unsigned char)*c < 0x80 && (escaped ? !word : !strchr("([.^$", *c));
+}
+
+/* Finds the longest text that is outside of groups and repetitions: where it is
+ * missing nothing matches, and to look for it is quicker. */
+static void ttool_hold_(ttool_pattern *p, const char *at, const char *end)
+{
+    char run[TTOOL_HELD], c;
+    size_t len = 0;
+    while (at < end && *at != '|') {
+        const char *next = ttool_atom_end_(at, end);
+        bool plain = ttool_plain_(at, &c);
+        at = ttool_quantifier_end_(next, end);
+        if (!plain || at > next || len == TTOOL_HELD) {
+            len = 0;
+            continue;
+        }
+        run[len++] = p->flags & TTOOL_FOLD ? ttool_lower_(c) : c;
+        if (len > p->held_len) {
+            memcpy(p->held, run, len);
+            p->held_len = len;
+        }
+    }
+    if (at < end) /* one alternative may hold something else */
+        p->held_len = 0;
+}
+
+/* Returns where that text comes next, or NULL. */
+static const char *ttool_next_held_(const ttool_pattern *p, const char *from,
+                                    const char *to)
+{
+    size_t i, len = (size_t)(to - from);
+    if (!(p->flags & TTOOL_FOLD))
+        return (const char *)memmem(from, len, p->held, p->held_len);
+    for (; len >= p->held_len; from++, len--) {
+        for (i = 0; i < p->held_len; i++)
+            if (ttool_lower_(from[i]) != p->held[i])
+                break;
+        if (i == p->held_len)
+            return from;
+    }
+    return NULL;
+}
+
 int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
                           void *memory, size_t size)
 {
@@ -223,6 +309,8 @@ int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
     if (r >= 0 && (size_t)(end - program) <
                       p->pattern.need + tcall_pattern_memory(&p->pattern))
         return TCALL_E_MEMORY;
+    if (r >= 0)
+        ttool_hold_(p, written.ptr, written.ptr + written.len);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -277,11 +365,14 @@ const char *ttool_pattern_find(ttool_pattern *p, const char *from,
 {
     bool lines = p->flags & TTOOL_LINES;
     for (;;) {
-        const char *end =
-            lines ? (const char *)memchr(from, '\n', (size_t)(to - from))
-                  : NULL;
-        const char *found =
-            ttool_pattern_piece(p, from, end ? end : to, true, true);
+        const char *held = ttool_next_held_(p, from, to), *end, *found;
+        if (!held)
+            return NULL;
+        if (lines)
+            from = ttool_line_start_(from, held);
+        end = lines ? (const char *)memchr(from, '\n', (size_t)(to - from))
+                    : NULL;
+        found = ttool_pattern_piece(p, from, end ? end : to, true, true);
         if (found || !end)
             return found;
         from = end + 1;

@@ -37,6 +37,12 @@ static char ttool_lower_(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
+static const char *ttool_line_start_(const char *from, const char *p)
+{
+    const char *nl = (const char *)memrchr(from, '\n', (size_t)(p - from));
+    return nl ? nl + 1 : from;
+}
+
 /* Writes a character as UTF-8; how many bytes. */
 static int ttool_utf8_(uint8_t *out, int32_t c)
 {

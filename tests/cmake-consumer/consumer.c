@@ -1,13 +1,23 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
+#include <stdio.h>
+
+#ifdef JSMN_H
+static const char *const tokens = "by jsmn";
+#else
+static const char *const tokens = "by toolcall.h";
+#endif
+
 int main(void)
 {
     char text[] = "{\"answer\": 42}";
     tcall_tok tok[8];
     tcall_json v;
-    int n = tcall_json_parse(&v, text, sizeof text - 1, tok, 8, NULL);
 
-    return n > 0 && tcall_json_int(tcall_json_get(v, "answer"), 0) == 42 ? 0
-                                                                         : 1;
+    if (tcall_json_parse(&v, text, sizeof text - 1, tok, 8, NULL) <= 0)
+        return 1;
+    printf("%d %s\n", (int)tcall_json_int(tcall_json_get(v, "answer"), 0),
+           tokens);
+    return 0;
 }

@@ -527,7 +527,7 @@ def main():
         if "TOOLCALL_JSMN" in run([ROOT / "src" / "switches"]):
             jobs["TOOLCALL_JSMN"] = pool.submit(without, [
                 "-DTOOLCALL_JSMN", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS",
-                "-DJSMN_STATIC", "-includejsmn.h"], "jsmn")
+                "-DJSMN_STATIC"], "jsmn")
         saved = {name: flash["default", t.name] - job.result()
                  for name, job in jobs.items()}
         for also in ALSO:

@@ -1,0 +1,318 @@
+#pragma once
+#include "pieces.c"
+#include "text_calls.c"
+
+/* ==========================================================================
+ * >>frames
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
+
+enum {
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_
+};
+
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
+enum { TCALL_PAGE_ = 80 };
+
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
+
+void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
+                       tcall_chat *chat,
+                       void (*text)(void *user, tcall_str piece), void *user)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->provider = provider;
+    reader->chat = chat;
+    reader->text = text;
+    reader->user = user;
+    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->answer.input_tokens = reader->answer.output_tokens = -1;
+    reader->answer.wait_ms = -1;
+    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+        tcall_reader_fail_(reader, TCALL_E_USAGE);
+}
+
+static void tcall_reader_begin_document_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_DOCUMENT_;
+    if (!reader->any_document)
+        reader->answer.message[0] = 0;
+    reader->in_document = reader->any_document = true;
+    reader->event = TCALL_MEANS_UNKNOWN;
+    reader->whole = false;
+    reader->repeats =
+        reader->unmerged > reader->start || reader->answer.text_cut;
+    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
+                    reader);
+    tcall_scan_feed(&reader->scan, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *reader)
+{
+    tcall_reader_settle_all_(reader);
+    reader->index = 0;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    reader->in_document = false;
+    reader->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_LINE_;
+    reader->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *reader,
+                                          const char *bytes, const char *end)
+{
+    const char *line_end = reader->sse ? bytes : end;
+    size_t before = reader->scan.pos;
+    int error;
+    while (line_end < end && *line_end != '\n' && *line_end != '\r')
+        line_end++;
+    end = line_end < end ? line_end + 1 : end;
+    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
+    bytes += reader->scan.pos - before;
+    if (tcall_scan_done_(&reader->scan))
+        tcall_reader_end_document_(reader);
+    else if (error)
+        tcall_reader_fail_(reader, error);
+    if (bytes > line_end) {
+        tcall_reader_begin_line_(reader);
+        reader->after_cr = *line_end == '\r';
+    }
+    return bytes;
+}
+
+/* Keeps the beginning of what may be no answer. */
+static void tcall_reader_page_(tcall_reader *reader, char c)
+{
+    if (!reader->any_document)
+        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
+                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *reader, char c)
+{
+    static const char names[] = "data:error:";
+    if (reader->match == 0 && c == 'e')
+        reader->match = 5;
+    if (c != names[reader->match++])
+        reader->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *reader, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(reader);
+    } else if (c == 'D' && reader->sse) {
+        reader->complete = true;
+        reader->state = TCALL_FRAME_IGNORED_;
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
+    }
+}
+
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
+ */
+static void tcall_reader_line_end_(tcall_reader *reader)
+{
+    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
+        reader->match == 0)
+        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(reader);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *reader, char c)
+{
+    bool after_cr = reader->after_cr;
+    reader->after_cr = reader->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (reader->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
+            return;
+        reader->sse = c != '{' && c != '[';
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+    }
+    tcall_reader_page_(reader, c);
+    if (reader->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(reader);
+    else if (reader->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(reader, c);
+    else if (reader->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(reader, c);
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    const char *end = bytes + len;
+    while (bytes < end && !reader->broken)
+        if (reader->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(reader, bytes, end);
+        else
+            tcall_reader_byte_(reader, *bytes++);
+    while (bytes < end)
+        tcall_reader_page_(reader, *bytes++);
+    return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+/* ---- the end ---- */
+
+/* Adds what the current element cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    if (!tcall_reader_need_(reader, bytes.len))
+        return false;
+    tcall_reader_append_(reader, reader->element, part, bytes);
+    return true;
+}
+
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
+        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+            !tcall_head_len_(head, TCALL_PART_TEXT_))
+            return false;
+        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                               tcall_chat_make_id_(reader->chat, id)))
+            return false;
+    }
+    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
+    reader->unmerged = reader->element;
+    reader->answer.calls++;
+    return true;
+}
+
+/* Completes the item at reader->element. Returns false if it is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(reader);
+    if (tcall_is_reasoning_(head))
+        return tcall_reasoning_is_some_(head) &&
+               tcall_reader_add_(reader, TCALL_PART_NAME_,
+                                 tcall_str_of(reader->provider->name));
+    return head->kind == TCALL_ITEM_TEXT;
+}
+
+/* Completes all items of a whole answer; reader->unmerged is the last call
+ * then. */
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
+{
+    reader->element = reader->start;
+    while (reader->element < reader->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(reader);
+        if (reader->answer.error)
+            return;
+        if (stays)
+            reader->element = tcall_reader_next_(reader, reader->element);
+        else
+            tcall_reader_remove_(reader, reader->element);
+    }
+    if (reader->cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
+    }
+    if (reader->answer.text_cut && reader->has_text) {
+        tcall_str text = tcall_head_part_(
+            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
+    }
+}
+
+/* Is the answer over, and was it an answer? */
+static void tcall_reader_check_end_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    bool all_finished =
+        reader->finished && !(reader->began & ~reader->finished);
+    if (all_finished && !reader->begins)
+        reader->complete = true;
+    if (answer->error)
+        return;
+    if (answer->message[0] && reader->any_document && !reader->complete)
+        answer->error = TCALL_E_PROVIDER;
+    else if (!reader->complete || reader->in_document)
+        answer->error = reader->sse && !reader->any_document
+                            ? TCALL_E_PROTOCOL
+                            : TCALL_E_TRUNCATED;
+}
+
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *reader)
+{
+    tcall_block *block = reader->chat->block;
+    size_t dropped = reader->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
+    if (dropped) /* there was more at a time than is left in the end */
+        need = (need <= block->size ? block->size + dropped : need) +
+               TCALL_RESERVE_;
+    if (reader->missing + dropped && need > block->need)
+        block->need = need;
+}
+
+int tcall_reader_end(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    bool cut;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(reader);
+    if (!answer->error)
+        tcall_reader_finish_(reader);
+    if (!answer->error && !answer->calls && !reader->has_text)
+        tcall_answer_check_empty_(answer);
+    if (!answer->error)
+        answer->message[0] = 0;
+    tcall_reader_note_need_(reader);
+    cut = reader->cut || answer->text_cut;
+    if (!answer->error && reader->text_calls && !answer->calls &&
+        reader->has_text)
+        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+    if (answer->error)
+        reader->chat->block->low = reader->start;
+    return answer->error;
+}

@@ -1,0 +1,130 @@
+#pragma once
+#include "shape_text.h"
+#include "context.h"
+
+/* ==========================================================================
+ * >>mcp: a server of the Model Context Protocol on a line of bytes
+ *
+ * Whoever drives a UART, a USB port or stdio feeds what comes and gets what is
+ * to be sent: JSON-RPC 2.0, one message a line. Clients of both eras are
+ * answered, those that begin with initialize (2024-11-05 to 2025-11-25) and
+ * those that do not (2026-07-28).
+ *
+ *     #define BOARD(TOOL, me)                                             \
+ *         TOOL(me, led, TCALL_ACTUATE, false, "Switches the LED")         \
+ *         TOOL(me, relay, TCALL_ACTUATE, true, "Switches a relay")
+ *     TCALL_TOOLS(board, BOARD)
+ *
+ * makes the rows board_tools of tools with the shapes led_shape, relay_shape
+ * and the functions led_run, relay_run, and union board_room, which has room
+ * for the arguments of each. Columns: name, permissions, confirm, description.
+ * On an AVR rows have to be made so, for their texts are in flash; elsewhere
+ * any row with a shape will do.
+ *
+ * No message is held: arguments go into their struct as they come, and a tool
+ * runs when its line has ended and all of it was right. It runs once: nothing
+ * waits. What it writes is sent at once; after an error, what it wrote are the
+ * reasons. Of the context it sees bound, the struct, and user. A call of a tool
+ * whose permissions are not given, or that a person has to confirm where
+ * nobody can be asked, is answered by an error that says so.
+ */
+
+#ifndef TOOLCALL_NO_MCP
+
+/* The longest name of a tool; the longest id of a request, as JSON: one that is
+ * longer is answered with an error and null for its id; the longest text, as
+ * JSON without white space, of arguments that come before the name of their
+ * tool, as some clients write them: longer ones are refused. */
+#ifndef TOOLCALL_MCP_NAME
+#define TOOLCALL_MCP_NAME 64
+#endif
+#ifndef TOOLCALL_MCP_ID
+#define TOOLCALL_MCP_ID 40
+#endif
+#ifndef TOOLCALL_MCP_STASH
+#define TOOLCALL_MCP_STASH 96
+#endif
+
+typedef struct tcall_mcp_desc {
+    const char *name;    /* of the server; this and version are in flash */
+    const char *version; /* default: "1" */
+    const tcall_tool *tools;
+    uint16_t tool_count;
+    uint8_t allow; /* permissions given: TCALL_READ | ...; default none */
+    void *room;    /* for the struct of any tool: union board_room */
+    uint16_t room_size;
+    /* Asks a person whether the tool may run. NULL: nobody can be asked. */
+    bool (*approve)(void *user, const tcall_tool *tool, const void *args);
+    /* Makes calls from the text of their arguments in place of the library:
+     * with a registry, of tools without a shape. Approval is its matter then,
+     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
+     * and returns TCALL_OK or an error. */
+    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
+                tcall_writer *out);
+    tcall_sink sink; /* takes what is to be sent, all of it */
+    void *user;      /* for all of the above */
+} tcall_mcp_desc;
+
+/* Private: what is kept of a message. Each begins as the struct of a shape. */
+typedef struct tcall_mcp_meta_ {
+    uint8_t given_[1], came_[1];
+    char version[16];
+} tcall_mcp_meta_;
+
+typedef struct tcall_mcp_params_ {
+    uint8_t given_[1], came_[1];
+    uint8_t version; /* index, or 255 */
+    char name[TOOLCALL_MCP_NAME + 1];
+    tcall_mcp_meta_ meta;
+} tcall_mcp_params_;
+
+typedef struct tcall_mcp_message_ {
+    uint8_t given_[1], came_[1];
+    uint8_t jsonrpc, method; /* index, or 255 */
+    char id[TOOLCALL_MCP_ID + 1];
+    tcall_mcp_params_ params;
+} tcall_mcp_message_;
+
+typedef struct tcall_mcp {
+    tcall_mcp_desc desc;
+    /* private */
+    tcall_writer out;
+    char piece[32];
+    bool blank;    /* nothing but white space in this line so far */
+    uint16_t tool; /* index of the one that is called; tool_count: none */
+    tcall_mcp_message_ message;
+    char stash[TOOLCALL_MCP_STASH + 1];
+    union {
+        tcall_decoder decoder;
+        tcall_ctx cx; /* while a tool runs, when all is read */
+    } at_work;
+} tcall_mcp;
+
+/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+ * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
+ * is too small for the struct of one. */
+TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* Takes bytes of the line in any pieces, answers and runs tools. Returns
+ * TCALL_OK, or the error of the sink. */
+TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
+/* Refuses the message that is coming in, whatever else comes of it: the driver
+ * lost a byte, or got a wrong one. JSON cannot show that: 60 may become 6. */
+TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
+
+/* clang-format off */
+#define TCALL_TOOLS(me, TOOLS)                                                \
+    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
+        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
+    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+#define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
+                name##_run, permissions, confirm),
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+/* clang-format on */
+
+#endif /* TOOLCALL_NO_MCP */

@@ -1,0 +1,678 @@
+#pragma once
+#include "reasoning.c"
+
+/* ==========================================================================
+ * >>pieces
+ *
+ * What the paths of a provider lead to are pieces: of an element, of the text,
+ * or of what the answer says of itself. Elements are merged into items.
+ */
+
+/* ---- room ---- */
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
+{
+    size_t text = tcall_reader_text_len_(reader), free;
+    if (bytes > tcall_reader_free_(reader) + text)
+        tcall_reasoning_drop_all_(reader);
+    free = tcall_reader_free_(reader);
+    if (bytes > free + text)
+        return false;
+    if (bytes > free) {
+        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+                             text - (bytes - free));
+        reader->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *reader)
+{
+    reader->chat->block->low = reader->unmerged = reader->element =
+        reader->raw = reader->start;
+    reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->complete = reader->stopped = reader->cut = false;
+    reader->began = reader->finished = 0;
+    reader->answer.reasoning_dropped = 0;
+    reader->answer.text_cut = false;
+    reader->answer.stop = TCALL_STOP_UNKNOWN;
+    reader->answer.stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+{
+    if (tcall_reader_room_(reader, bytes))
+        return true;
+    reader->missing += reader->chat->block->low - reader->start + bytes;
+    tcall_reader_clear_(reader);
+    reader->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
+{
+    tcall_block *block = reader->chat->block;
+    if (!tcall_reader_need_(reader, TCALL_HEAD_))
+        return false;
+    *at = block->low;
+    tcall_block_grow_(block, TCALL_HEAD_);
+    tcall_reader_blank_(reader, *at, kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
+                                 size_t own)
+{
+    size_t room, most = 0;
+    if (reader->choice)
+        return 0;
+    if (reader->text)
+        reader->text(reader->user, piece);
+    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
+        return 0;
+    room = tcall_reader_free_(reader) + own;
+    room = room > TCALL_HEAD_ + TCALL_RESERVE_
+               ? room - TCALL_HEAD_ - TCALL_RESERVE_
+               : 0;
+    if (room)
+        tcall_reader_begin_text_(reader);
+    if (reader->has_text)
+        most = reader->text_max - tcall_reader_text_len_(reader);
+    room = room < most ? room : most;
+    if (room >= piece.len)
+        return piece.len;
+    reader->answer.text_cut = true;
+    return room;
+}
+
+/* Takes a piece of text that certainly is the model's. */
+static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(reader, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
+}
+
+/* The text of the element at *at, which may move, is text of the model. */
+static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
+{
+    tcall_str text =
+        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(reader, text, text.len);
+    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+}
+
+/* ---- parts of an element ---- */
+
+/* The kind of an element that has this field. */
+static uint8_t tcall_field_kind_(int field)
+{
+    switch (field) {
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
+    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
+    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
+    default: return TCALL_ITEM_CALL;
+    }
+}
+
+/* The part that a field is a piece of, or -1. */
+static int tcall_field_part_(int field)
+{
+    switch (field) {
+    case TCALL_FIELD_ID: return TCALL_PART_ID_;
+    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
+    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
+    case TCALL_FIELD_ARGUMENTS:
+    case TCALL_FIELD_ALL_ARGUMENTS:
+    case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_DATA:
+    case TCALL_FIELD_TEXT:
+    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
+    default: return -1;
+    }
+}
+
+/* Opens the current element as soon as there is something to keep of it. Some
+ * fields tell its kind, ids and the like do not. */
+static bool tcall_reader_open_(tcall_reader *reader)
+{
+    uint8_t kind = tcall_field_kind_(reader->field);
+    if (!reader->open)
+        reader->open =
+            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
+    if (reader->open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->kind = kind;
+        if (reader->field == TCALL_FIELD_REASONING_DATA)
+            head->flags |= TCALL_FLAG_RAW_;
+    }
+    return reader->open;
+}
+
+/* Keeps a piece of arguments, or of text that belongs to an element. */
+static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (reader->field == TCALL_FIELD_TEXT &&
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        /* It can wait no longer for what its element turns out to be. */
+        tcall_reader_say_(reader, &reader->element);
+        tcall_reader_text_(reader, piece);
+    } else if (head->error ||
+               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
+    } else {
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+    }
+}
+
+/* Takes a piece of a part of the current element. */
+static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+{
+    if (reader->answer.error == TCALL_E_MEMORY) {
+        reader->missing += piece.len;
+        return;
+    }
+    if (!tcall_reader_open_(reader))
+        return;
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, part, piece);
+    else if (part == TCALL_PART_TEXT_)
+        tcall_reader_content_(reader, piece);
+    else if (tcall_reader_need_(reader, piece.len))
+        tcall_reader_append_(reader, reader->element, part, piece);
+}
+
+/* ---- merging elements ---- */
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+static size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
+}
+
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+}
+
+/* What a delta is, now that the event of its document is known. */
+static void tcall_reader_settle_delta_(const tcall_reader *reader,
+                                       tcall_item_head_ *head)
+{
+    switch (reader->event) {
+    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
+    case TCALL_MEANS_ALL_ARGUMENTS:
+        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
+    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
+    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    }
+}
+
+/* Reports a piece of a call. */
+static void tcall_reader_show_(const tcall_reader *reader)
+{
+    size_t at = reader->unmerged - reader->chat->start;
+    tcall_item item;
+    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        reader->call(reader->user, &item);
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
+ * stays. An element that is void but has a number is kept as well: what comes
+ * with that number later is of it. */
+static bool tcall_reader_settle_item_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->unmerged;
+    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
+        return false;
+    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+        at = tcall_reader_find_(reader);
+    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(reader);
+    if (at == reader->unmerged)
+        return true;
+    tcall_reader_merge_(reader, at);
+    return false;
+}
+
+/* Settles the first unmerged element: it is complete, and so is what was said
+ * around it. */
+static void tcall_reader_settle_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
+    head->choice = reader->choice;
+    if (!head->index)
+        head->index = reader->index;
+    if (head->kind == TCALL_ITEM_DELTA_)
+        tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT) {
+        tcall_reader_say_(reader, &reader->unmerged);
+        tcall_reasoning_sign_text_(reader, &reader->unmerged);
+    } else if (tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+        reader->began |= (uint8_t)(1u << reader->choice);
+        return;
+    }
+    tcall_reader_remove_(reader, reader->unmerged);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    while (reader->unmerged < reader->chat->block->low)
+        tcall_reader_settle_(reader);
+    if (reader->stopped)
+        reader->finished |= (uint8_t)(1u << reader->choice);
+    reader->stopped = false;
+    reader->choice = 0;
+}
+
+/* ---- fields ---- */
+
+/* The current element is complete. */
+static void tcall_reader_element_end_(tcall_reader *reader)
+{
+    if (reader->answer.error == TCALL_E_MEMORY)
+        reader->missing += TCALL_HEAD_;
+    tcall_reasoning_end_raw_(reader);
+    if (reader->open) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->index = reader->index;
+        head->flags |= reader->flags;
+        if (reader->bad_arguments)
+            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->in_element = reader->open = false;
+    reader->bad_arguments = reader->ignored = false;
+}
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
+                                     const tcall_word *words, uint8_t otherwise)
+{
+    while (words->word && strcmp(words->word, reader->word) != 0)
+        words++;
+    return words->word ? words->meaning : otherwise;
+}
+
+/* A reason to stop: after some the last call must not run. */
+static void tcall_reader_stop_word_(tcall_reader *reader, int field)
+{
+    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
+                                               TCALL_STOP_OTHER);
+    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
+        reader->cut = true;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (stop == TCALL_STOP_CONTENT_FILTER)
+            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+        reader->stopped = true;
+        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
+    }
+}
+
+/* A type of an element or name of an event. */
+static void tcall_reader_type_word_(tcall_reader *reader, int field)
+{
+    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
+                                                TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE) {
+        reader->type = means;
+        reader->ignored =
+            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        return;
+    }
+    reader->event = means;
+    if (means == TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = true;
+    if (means == TCALL_MEANS_ELEMENT_ENDS)
+        reader->stopped = true;
+    if (means == TCALL_MEANS_ANSWER_BEGINS)
+        reader->begins = true;
+}
+
+static int tcall_reader_number_(tcall_reader *reader, int field)
+{
+    const long number = tcall_digits_(reader->word);
+    switch (field) {
+    case TCALL_FIELD_INDEX:
+        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
+        break;
+    case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice = (uint8_t)number & 7;
+        if (number != reader->choice)
+            return TCALL_E_PROTOCOL;
+        break;
+    case TCALL_FIELD_INPUT_TOKENS:
+        if (number >= 0)
+            reader->answer.input_tokens = number;
+        break;
+    default:
+        if (number >= 0)
+            reader->answer.output_tokens = number;
+    }
+    return TCALL_OK;
+}
+
+/* A short value is complete. */
+static int tcall_reader_word_(tcall_reader *reader, int field)
+{
+    switch (field) {
+    case TCALL_FIELD_TYPE:
+    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
+    case TCALL_FIELD_STOP:
+    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
+    case TCALL_FIELD_RETRY_DELAY:
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        break;
+    case TCALL_FIELD_ERROR_TYPE:
+    case TCALL_FIELD_ERROR_CODE:
+        tcall_answer_error_word_(&reader->answer,
+                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
+        break;
+    default: return tcall_reader_number_(reader, field);
+    }
+    return TCALL_OK;
+}
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* Is a value of this field, which begins with c, of no use? */
+static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
+                                     int part, char c)
+{
+    switch (field) {
+    case TCALL_FIELD_REASONING_DATA:
+    case TCALL_FIELD_SIGNATURE:
+    case TCALL_FIELD_REASONING:
+        if (!tcall_reasoning_takes_(reader, field, c))
+            return true;
+        break;
+    case TCALL_FIELD_TEXT: return c != '"';
+    case TCALL_FIELD_DELTA:
+        if (c != '"')
+            return true;
+        break;
+    default: break;
+    }
+    return reader->open && tcall_reader_len_(reader, reader->element, part);
+}
+
+/* A part of an element begins with c. */
+static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
+                                     char c)
+{
+    reader->field = (uint8_t)field;
+    if (reader->skip)
+        return;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
+        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        /* Arguments are text there; an object was never reported. */
+        reader->bad_arguments = c == '{';
+    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    /* Text and reasoning make an element even when they are empty. */
+    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
+        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader);
+}
+
+/* The part of an element that the field is of, or -1. Text that certainly
+ * counts is none, but goes to the answer at once. */
+static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_TEXT &&
+        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+        return -1;
+    return tcall_field_part_(field);
+}
+
+/* A value begins with c. What follows of it is skipped if it is null, or if
+ * there is one already, as where a stream ends with the whole answer. */
+static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
+{
+    int part = tcall_reader_part_of_(reader, field);
+    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
+    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
+    reader->word[0] = 0;
+    switch (field) {
+    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_IGNORE:
+        if (c == 't' || c == '{')
+            reader->ignored = true;
+        break;
+    case TCALL_FIELD_RESTART:
+        if (c == '{')
+            tcall_reader_clear_(reader);
+        break;
+    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
+    case TCALL_FIELD_ERROR:
+        if (c == '{')
+            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_FIELD_MESSAGE:
+        if (reader->answer.message[0])
+            reader->skip = true;
+        break;
+    default:
+        if (part >= 0)
+            tcall_reader_begin_part_(reader, field, part, c);
+    }
+}
+
+/* A piece of a value. */
+static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
+{
+    tcall_answer *answer = &reader->answer;
+    int part = tcall_reader_part_of_(reader, field);
+    if (part >= 0)
+        tcall_reader_part_(reader, part, bytes);
+    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_text_(reader, bytes);
+    else if (tcall_field_is_word_(field))
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            answer->error = TCALL_E_PROVIDER;
+        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+    }
+}
+
+/* A value is complete. A part outside of an element is one by itself. */
+static int tcall_reader_complete_(tcall_reader *reader, int field)
+{
+    if (tcall_field_is_word_(field))
+        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(reader);
+    else if (field == TCALL_FIELD_ELEMENT ||
+             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+        tcall_reader_element_end_(reader);
+    return TCALL_OK;
+}
+
+/* Keeps a piece of the current element as JSON text, as long as it may turn
+ * out to be reasoning. */
+static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (!tcall_reasoning_may_come_(reader))
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (reader->keeping_raw)
+        tcall_reasoning_raw_piece_(reader, piece);
+}
+
+/* One event of the scanner. */
+TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
+                                   tcall_scan_event event, tcall_str bytes)
+{
+    tcall_reader *reader = (tcall_reader *)user;
+    if (event == TCALL_SCAN_END)
+        return tcall_reader_complete_(reader, field);
+    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_begin_(reader, field, *bytes.ptr);
+    else if (field == TCALL_FIELD_ELEMENT)
+        tcall_reader_raw_piece_(reader, bytes);
+    else if (!reader->skip)
+        tcall_reader_data_(reader, field, bytes);
+    return TCALL_OK;
+}

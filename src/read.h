@@ -1,0 +1,169 @@
+#pragma once
+#include "shape.h"
+
+/* ==========================================================================
+ * >>read: bytes in, checked values out
+ *
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
+ * Schema where there is one. */
+#define TCALL_MISFITS(X)                                              \
+    X(TYPE, "type")                                                   \
+    X(MINIMUM, "minimum")                                             \
+    X(MAXIMUM, "maximum")                                             \
+    X(ENUM, "enum")                                                   \
+    X(MIN_LENGTH, "minLength")                                        \
+    X(MAX_LENGTH, "maxLength")                                        \
+    X(MIN_ITEMS, "minItems")                                          \
+    X(MAX_ITEMS, "maxItems")                                          \
+    X(REQUIRED, "required")                                           \
+    X(UNKNOWN, "additionalProperties")                                \
+    X(DUPLICATE, "duplicate") /* a known name came twice */           \
+    X(NUL, "nul")             /* U+0000 in a text */                  \
+    X(ROOM, "room")           /* more than the struct has room for */ \
+    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* One thing that is wrong, and the way to it from the root: the index of a
+ * member or item at each level. The index of a member that its object does not
+ * know is 0xFFFF. */
+typedef struct tcall_misfit {
+    uint8_t code;  /* tcall_misfit_code */
+    uint8_t steps; /* of trail */
+    bool exact;    /* got is the value; else it was larger or had more digits */
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
+    int32_t got; /* a number that is out of bounds, in units of its shape */
+} tcall_misfit;
+
+/* An object or list with a shape that is open. */
+typedef struct tcall_level_ {
+    const void *what; /* the tcall_object, or the tcall_shape of a list */
+    char *base;       /* its struct */
+    const char *next; /* of an object: the name that most likely comes next */
+    uint16_t index;   /* member or item that is read */
+} tcall_level_;
+
+/* A string that is read. Of a name or word only so much is known: with which
+ * one in flash it agrees so far. */
+typedef struct tcall_string_ {
+    tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
+} tcall_string_;
+
+#ifdef TOOLCALL_NO_INT64
+typedef uint32_t tcall_number_digits_;
+typedef int32_t tcall_whole_;
+#else
+typedef uint64_t tcall_number_digits_;
+typedef int64_t tcall_whole_;
+#endif
+
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
+typedef struct tcall_number_ {
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
+} tcall_number_;
+
+typedef struct tcall_decoder tcall_decoder;
+
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
+struct tcall_decoder {
+    int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
+    size_t at; /* bytes accepted so far; after wrong syntax, where */
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
+
+    /* private */
+    uint8_t state, depth, levels;
+    uint8_t use;   /* what becomes of the string */
+    bool object;   /* the innermost open container is one */
+    bool keeping;  /* a value is kept as its text */
+    uint16_t kept; /* bytes of that text so far */
+    union {
+        tcall_string_ string;
+        tcall_number_ number;
+    } now;
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
+};
+
+/* Prepares to read one object of this shape into its struct, which is set to
+ * its defaults when the object opens. */
+TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
+                                  const tcall_object *shape, void *out);
+/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
+ * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
+ * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
+ * TCALL_E_TRAILING, or that of the sink. */
+TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
+ * TCALL_E_TRUNCATED where the object is not closed. Only after TCALL_OK may the
+ * struct be used. */
+TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
+/* Refuses the text whatever comes, with TCALL_E_TRUNCATED: what drove the line
+ * lost a byte. Where it cannot be called at that moment, it may put the byte
+ * 0xFF into the line instead, which no JSON text has. */
+TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
+
+#endif /* TOOLCALL_NO_SHAPES */

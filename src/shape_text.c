@@ -1,0 +1,912 @@
+#pragma once
+#include "shape_text.h"
+#include "write.c"
+#include "text.c"
+#include "read.c"
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+/* For whom a schema is written. */
+enum {
+    TCALL_VIEW_WHOLE_,  /* all that the shape says */
+    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
+    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
+    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
+                           one may be null */
+};
+
+/* How a schema is written, and what was met on the way. */
+typedef struct tcall_shape_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_VIEW_..._ */
+    uint8_t level, levels;     /* of schemas: at hand, the deepest */
+    bool vague;                /* a value has no type, or none of its parts */
+    uint16_t optional, unions; /* so many there are */
+} tcall_shape_view_;
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- texts in flash ---- */
+
+/* Writes a text from flash as the content of a JSON string. On an AVR it goes
+ * by the character, whose bytes must stay together for the writer to know them
+ * as UTF-8. */
+static void tcall_put_content_(tcall_writer *writer, const char *text)
+{
+#ifdef __AVR__
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
+        text++;
+        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            len = 0;
+        }
+    }
+#else
+    tcall_write_content_(writer, tcall_str_of(text));
+#endif
+}
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    tcall_put_content_(writer, text);
+    tcall_write_char_(writer, '"');
+}
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+{
+    char text[24];
+    tcall_writer digits;
+    tcall_writer_init(&digits, text, sizeof text);
+    tcall_write_fixed(&digits, value, decimals);
+    while (decimals && text[digits.fill - 1] == '0') {
+        digits.fill--;
+        decimals--;
+    }
+    if (text[digits.fill - 1] == '.')
+        digits.fill--;
+    tcall_write_bytes(writer, text, digits.fill);
+}
+
+/* ---- nodes ---- */
+
+/* The bounds of a value that its schema says. */
+typedef struct tcall_said_ {
+    int64_t low, high;
+    bool has_low, has_high;
+    uint8_t group; /* TCALL_SAID_... */
+} tcall_said_;
+
+/* What bounds are of: their keywords, and their nouns. */
+enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+
+static tcall_said_ tcall_said_of_(const tcall_shape *node)
+{
+    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
+                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        said.low = range->low;
+        said.high = range->high;
+        said.has_low = range->low > INT64_MIN;
+        said.has_high = range->high < INT64_MAX;
+    }
+#endif
+    if (node->kind < TCALL_KIND_TEXT)
+        return said;
+    said.group =
+        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
+    said.has_low = node->low > 0;
+    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
+    return said;
+}
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* Returns whether the kind has bounds that are said. */
+static bool tcall_kind_has_bounds_(const tcall_shape *node)
+{
+    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
+           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+}
+
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(const tcall_shape *node)
+{
+    unsigned types = node->types;
+    if (types & TCALL_SHAPE_NUMBER)
+        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
+    return types;
+}
+
+/* Returns which of a set of types comes first. */
+static int tcall_lowest_type_(unsigned types)
+{
+    int index = 1; /* null is said apart */
+    while (index < 6 && !(types >> index & 1))
+        index++;
+    return index;
+}
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* ---- JSON Schema ---- */
+
+static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null);
+
+static void tcall_view_type_(tcall_shape_view_ *view, int index)
+{
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
+    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+}
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
+    if ((types & all) == all)
+        return;
+    if (several) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+    }
+    for (index = 0; index < 7; index++) {
+        if (!(types >> index & 1))
+            continue;
+        if (several)
+            tcall_write_open(view->out, '{');
+        tcall_view_type_(view, index);
+        if (several)
+            tcall_write_close(view->out, '}');
+    }
+    if (several)
+        tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
+    tcall_write_open(view->out, '[');
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    tcall_write_close(view->out, ']');
+}
+
+static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    tcall_said_ said = tcall_said_of_(node);
+    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
+    if (view->mode != TCALL_VIEW_WHOLE_)
+        return;
+    if (said.has_low) {
+        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
+        tcall_put_number_(view->out, said.low, decimals);
+    }
+    if (said.has_high) {
+        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
+        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
+        tcall_put_number_(view->out, said.high, decimals);
+    }
+}
+
+static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+{
+    TCALL_FETCH_(tcall_shape, node, item);
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
+    tcall_write_close(view->out, '}');
+}
+
+/* Writes what the schema of a value says that is not null. */
+static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    unsigned types = tcall_types_of_(node);
+    if (!tcall_kind_is_one_type_(node)) {
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
+        return;
+    }
+    tcall_view_type_(view, tcall_lowest_type_(types));
+    if (tcall_kind_has_bounds_(node))
+        tcall_view_bounds_(view, node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_view_items_(view, node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_view_object_(view, node->more);
+}
+
+/* Writes the members of a value's schema. */
+static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
+                              bool null)
+{
+    if (++view->level > view->levels)
+        view->levels = view->level;
+    if (!null || !tcall_kind_is_one_type_(node)) {
+        tcall_view_plain_(view, node, null);
+        view->level--;
+        return;
+    }
+    view->unions++;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+    tcall_write_open(view->out, '[');
+    tcall_write_open(view->out, '{');
+    tcall_view_plain_(view, node, false);
+    tcall_write_close(view->out, '}');
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 0);
+    tcall_write_close(view->out, '}');
+    tcall_write_close(view->out, ']');
+    view->level--;
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash);
+
+/* Writes one property: its schema, what it is for, and its default. */
+static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *description, const char *initial)
+{
+    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    view->optional = (uint16_t)(view->optional + optional);
+    tcall_write_open(view->out, '{');
+    tcall_view_value_(view, node,
+                      (node->types & TCALL_SHAPE_NULL) != 0 ||
+                          (view->mode == TCALL_VIEW_ALL_ && optional));
+    if (TCALL_BYTE_(description)) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
+        tcall_put_string_(view->out, description);
+    }
+    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
+        tcall_put_value_(view->out, node, initial + node->offset, true);
+    }
+    tcall_write_close(view->out, '}');
+}
+
+static void tcall_view_required_(tcall_shape_view_ *view,
+                                 const tcall_object *object)
+{
+    const char *name = object->names;
+    bool first = true;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_VIEW_ALL_)
+            continue;
+        if (first) {
+            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
+            tcall_write_open(view->out, '[');
+        }
+        first = false;
+        tcall_put_string_(view->out, name);
+    }
+    if (!first)
+        tcall_write_close(view->out, ']');
+}
+
+/* Writes what the schema of an object says beside its type. */
+static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    const char *name = object->names, *description = object->descriptions;
+    unsigned i;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
+    tcall_write_open(view->out, '{');
+    for (i = 0; i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        tcall_put_key_(view->out, name);
+        tcall_view_member_(view, node, description,
+                           (const char *)object->initial);
+        name = tcall_word_next_(name);
+        description = tcall_word_next_(description);
+    }
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    tcall_write_open(view->out, '{');
+    tcall_view_type_(view, 6);
+    tcall_view_object_(view, shape);
+    tcall_write_close(view->out, '}');
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_shape_view_ view;
+    memset(&view, 0, sizeof view);
+    view.out = writer;
+    tcall_view_shape_(&view, shape);
+    return writer->error;
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one; it
+ * is counted down on the way. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *text = NULL;
+    unsigned i, count = object->count;
+    if (count && *index < 2)
+        text = *index ? object->descriptions : object->names;
+    *index -= count ? 2 : 0;
+    for (i = 0; !text && i < object->count; i++) {
+        TCALL_FETCH_(tcall_shape, member, object->members + i);
+        tcall_shape node = *member;
+        while (node.kind == TCALL_KIND_LIST)
+            TCALL_COPY_(&node, node.more, sizeof node);
+        if (node.kind == TCALL_KIND_OBJECT) {
+            tcall_str found =
+                tcall_shape_words_((const tcall_object *)node.more, index);
+            if (found.len)
+                return found;
+        }
+        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
+            text = (const char *)node.more;
+            count = (unsigned)node.high + 1;
+        }
+    }
+    return text ? tcall_slice_(
+                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
+                : tcall_slice_(NULL, 0);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Loads a value of a struct, which lies in flash where it is a default. */
+static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+{
+    if (flash)
+        TCALL_COPY_(to, from, size);
+    else
+        memcpy(to, from, size);
+}
+
+/* Writes a number of a struct. */
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
+{
+    int64_t value = 0;
+    int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (node->kind == TCALL_KIND_NUMBER) {
+        tcall_load_(&number, at, sizeof number, flash);
+        tcall_write_double(writer, number);
+        return;
+    }
+    if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_load_(&value, at, sizeof value, flash);
+#endif
+    if (node->kind == TCALL_KIND_INTEGER) {
+        tcall_load_(&narrow, at, sizeof narrow, flash);
+        value = narrow;
+    }
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at, false);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at, bool flash)
+{
+    uint8_t byte = 0;
+    switch (node->kind) {
+    case TCALL_KIND_BOOLEAN:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_write_comma_(writer);
+        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
+                                       : TCALL_FLASH_TEXT_("false"));
+        return;
+    case TCALL_KIND_INTEGER:
+    case TCALL_KIND_INTEGER64:
+    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_TEXT:
+        if (flash)
+            tcall_put_string_(writer, at);
+        else
+            tcall_write_string(writer, at);
+        return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
+    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
+    case TCALL_KIND_OBJECT:
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+        return;
+    case TCALL_KIND_JSON:
+        tcall_write_verbatim(writer, tcall_str_of(at));
+        return;
+    default: tcall_write_null(writer); return;
+    }
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    TCALL_FETCH_(tcall_object, object, shape);
+    const char *base = (const char *)args, *name = object->names;
+    const uint8_t *given = (const uint8_t *)args;
+    const uint8_t *came = given + (object->count + 7) / 8;
+    unsigned i;
+    tcall_write_open(writer, '{');
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        TCALL_FETCH_(tcall_shape, node, object->members + i);
+        bool holds =
+            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
+        if (node->offset == TCALL_NOWHERE ||
+            (!holds && !TCALL_BIT_OF_(came, i)))
+            continue;
+        tcall_put_key_(writer, name);
+        if (holds)
+            tcall_put_value_(writer, node, base + node->offset, false);
+        else
+            tcall_write_null(writer);
+    }
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- where a misfit is ---- */
+
+/* Returns the keyword of a misfit, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, misfit->code - 1);
+}
+
+/* Where a misfit is: the value, and the object or list around it. */
+typedef struct tcall_misplaced_ {
+    const tcall_misfit *misfit;
+    tcall_shape node;    /* of the value */
+    const char *name;    /* of the member, in flash; NULL: an item */
+    tcall_object object; /* around the value, or the value */
+} tcall_misplaced_;
+
+/* Begins at the object that all lies in. */
+static void tcall_place_init_(tcall_misplaced_ *place,
+                              const tcall_misfit *misfit,
+                              const tcall_object *shape)
+{
+    memset(place, 0, sizeof *place);
+    place->misfit = misfit;
+    place->node.kind = TCALL_KIND_OBJECT;
+    place->node.types = TCALL_SHAPE_OBJECT;
+    TCALL_COPY_(&place->object, shape, sizeof place->object);
+}
+
+/* Goes one step down the trail. Returns false where no shape is below. */
+static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
+{
+    const void *below = place->node.more;
+    bool object = place->node.kind == TCALL_KIND_OBJECT;
+    if (object) {
+        if (step >= place->object.count)
+            return false;
+        below = place->object.members + step;
+        place->name = tcall_word_at_(place->object.names, step);
+    } else if (place->node.kind == TCALL_KIND_LIST) {
+        place->name = NULL;
+    } else {
+        return false;
+    }
+    TCALL_COPY_(&place->node, below, sizeof place->node);
+    return true;
+}
+
+/* Enters the object that the value is. */
+static void tcall_place_enter_(tcall_misplaced_ *place)
+{
+    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
+        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+}
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
+ * the writer is NULL. What is absent or unknown has no place of its own: that
+ * is the object. */
+TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
+                                          tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        bool absent =
+            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
+        if (!tcall_place_step_(place, misfit->trail[i]))
+            return;
+        if (!absent && writer) {
+            tcall_write_char_(writer, '/');
+            if (place->name)
+                tcall_put_step_(writer, place->name);
+            else
+                tcall_put_number_(writer, misfit->trail[i], 0);
+        }
+        tcall_place_enter_(place);
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* ---- what to send ---- */
+
+/* Writes a number of things: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
+                              int64_t count)
+{
+    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
+    int noun = node->kind == TCALL_KIND_LIST           ? 2
+               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
+                                                       : 0;
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
+    if (count != 1)
+        tcall_write_char_(writer, 's');
+}
+
+/* Writes a bound as it is counted. */
+static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
+                              const char *words, int64_t bound)
+{
+    tcall_write_flash(writer, words);
+    if (node->kind < TCALL_KIND_TEXT)
+        tcall_put_number_(writer, bound, node->digits);
+    else
+        tcall_tell_count_(writer, node, bound);
+}
+
+#ifndef TOOLCALL_NO_INT64
+/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
+ */
+static void tcall_tell_open_bounds_(tcall_writer *writer,
+                                    const tcall_shape *node,
+                                    const tcall_said_ *said)
+{
+    if (said->has_low)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_OVER
+                              ? TCALL_FLASH_TEXT_(" over ")
+                              : TCALL_FLASH_TEXT_(" of at least "),
+                          said->low);
+    if (said->has_low && said->has_high)
+        TCALL_SAY(writer, " and");
+    if (said->has_high)
+        tcall_tell_bound_(writer, node,
+                          node->flags & TCALL_MEMBER_UNDER
+                              ? TCALL_FLASH_TEXT_(" under ")
+                              : TCALL_FLASH_TEXT_(" of at most "),
+                          said->high);
+}
+#endif
+
+/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
+static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
+{
+    tcall_said_ said = tcall_said_of_(node);
+    bool counts = said.group != TCALL_SAID_VALUE_;
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
+        tcall_tell_open_bounds_(writer, node, &said);
+        return;
+    }
+#endif
+    if (said.has_low && said.has_high && said.low != said.high) {
+        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
+                                         : TCALL_FLASH_TEXT_(" from "));
+        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
+    } else if (said.has_low && said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
+    } else if (said.has_low) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
+                          said.low);
+    } else if (said.has_high) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
+                          said.high);
+    }
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
+        "an object\0";
+    int index = 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "; send an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+{
+    unsigned types = tcall_types_of_(node);
+    bool one = tcall_kind_is_one_type_(node);
+    TCALL_SAY(writer, "; send ");
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(writer,
+                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    if (tcall_kind_has_bounds_(node))
+        tcall_tell_bounds_(writer, node);
+    if (one && types & TCALL_SHAPE_NULL)
+        TCALL_SAY(writer, " or null");
+}
+
+/* ---- what is wrong ---- */
+
+/* Writes "this", or the number that was sent where it is known. */
+static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+{
+    if (place->misfit->exact)
+        tcall_put_number_(writer, place->misfit->got, place->node.digits);
+    else
+        TCALL_SAY(writer, "this number");
+}
+
+/* Returns how the maximum or the minimum was passed. */
+static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
+        return over ? TCALL_FLASH_TEXT_(" is not under ")
+                    : TCALL_FLASH_TEXT_(" is not over ");
+#endif
+    (void)node;
+    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
+                : TCALL_FLASH_TEXT_(" is under the minimum ");
+}
+
+/* Writes that a bound was passed, and which. */
+static void tcall_tell_passed_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    tcall_said_ said = tcall_said_of_(&place->node);
+    uint8_t code = place->misfit->code;
+    bool over = code == TCALL_MISFIT_MAXIMUM ||
+                code == TCALL_MISFIT_MAX_LENGTH ||
+                code == TCALL_MISFIT_MAX_ITEMS;
+    if (said.group == TCALL_SAID_VALUE_)
+        tcall_tell_got_(writer, place);
+    else
+        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
+                                      ? TCALL_FLASH_TEXT_("the array")
+                                      : TCALL_FLASH_TEXT_("the string"));
+    tcall_tell_bound_(writer, &place->node,
+                      tcall_tell_passing_(&place->node, over),
+                      over ? said.high : said.low);
+    tcall_tell_wanted_(writer, &place->node);
+}
+
+/* Writes that the struct has not room for so much, and for how much it has. */
+static void tcall_tell_room_(tcall_writer *writer,
+                             const tcall_misplaced_ *place)
+{
+    const tcall_shape *node = &place->node;
+    TCALL_SAY(writer, "this is more than there is room for");
+    if (node->kind < TCALL_KIND_TEXT) {
+        tcall_tell_wanted_(writer, node);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
+                          node->high);
+    } else {
+        TCALL_SAY(writer, "; send at most ");
+        tcall_put_number_(writer, node->size - 1, 0);
+        TCALL_SAY(writer, " bytes");
+    }
+}
+
+/* Writes that a member is missing. */
+static void tcall_tell_absent_(tcall_writer *writer,
+                               const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "the property \"");
+    tcall_write_flash(writer,
+                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
+    TCALL_SAY(writer, "\" is missing; add it");
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_unknown_(tcall_writer *writer,
+                                const tcall_misplaced_ *place)
+{
+    TCALL_SAY(writer, "a property is not known here; ");
+    if (place->object.count) {
+        TCALL_SAY(writer, "use ");
+        tcall_tell_list_(writer, place->object.names, place->object.count);
+        TCALL_SAY(writer, " or ");
+    }
+    TCALL_SAY(writer, "leave it out");
+}
+
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    const char *wrong = NULL;
+    switch (place->misfit->code) {
+    case TCALL_MISFIT_TYPE:
+        wrong = TCALL_FLASH_TEXT_("this is of another type");
+        break;
+    case TCALL_MISFIT_ENUM:
+        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
+        break;
+    case TCALL_MISFIT_DUPLICATE:
+        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
+        break;
+    case TCALL_MISFIT_NUL:
+        wrong = TCALL_FLASH_TEXT_(
+            "the string has the character U+0000; leave it out");
+        break;
+    case TCALL_MISFIT_LEVELS:
+        wrong =
+            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
+        break;
+    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
+    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
+    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
+    default: tcall_tell_passed_(writer, place); return;
+    }
+    tcall_write_flash(writer, wrong);
+    if (place->misfit->code <= TCALL_MISFIT_ENUM)
+        tcall_tell_wanted_(writer, &place->node);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    tcall_place_init_(&place, misfit, shape);
+    tcall_write_misplaced_(writer, &place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(writer, &place);
+    return writer->error;
+}
+
+#else
+
+/* Without shapes no tool has one: it was refused at the start. */
+TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
+                                     const tcall_object *shape)
+{
+    (void)view;
+    (void)shape;
+}
+
+TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
+                                    const tcall_object *shape)
+{
+    (void)shape;
+    return writer->error;
+}
+
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned *index)
+{
+    (void)shape;
+    (void)index;
+    return tcall_slice_(NULL, 0);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */

@@ -1,0 +1,18 @@
+/* A user's file. Its value: 0 where jsmn makes the tokens, 2 where toolcall.h
+ * does. */
+#define TOOLCALL_IMPLEMENTATION
+#include "toolcall.h"
+
+int main(void)
+{
+    tcall_tok tok[4];
+    char text[] = "[1, 2]";
+    tcall_json v;
+    if (tcall_json_parse(&v, text, sizeof text - 1, tok, 4, NULL) != 3)
+        return 1;
+#ifdef JSMN_H
+    return 0;
+#else
+    return 2;
+#endif
+}

@@ -1,0 +1,779 @@
+/* Needs: SHAPES, MCP. */
+/*
+ * The MCP server on a line, with the tools of the Arduino Uno: lines of both
+ * eras, ids, cuts, losses, floods, duplicates, mutants.
+ *
+ *     test_mcp [MUTANTS]    20,000 without
+ */
+#include "../examples/uno/tools.h"
+
+#include "check.h"
+
+/* ---- the board and its line ---- */
+
+static char got[1 << 16]; /* what the server sent */
+static size_t got_len;
+static int runs; /* how often a tool reached the board */
+static int sink_error;
+
+static void board_led(bool on)
+{
+    unsigned char byte;
+    memcpy(&byte, &on, 1);
+    CHECK(byte <= 1);
+    runs++;
+}
+
+static int32_t board_celsius10(void)
+{
+    runs++;
+    return 215;
+}
+
+static void board_relay(uint8_t channel, bool on, int32_t seconds)
+{
+    unsigned char byte;
+    memcpy(&byte, &on, 1);
+    CHECK(channel >= 1 && channel <= 4 && byte <= 1 && seconds >= 0 &&
+          seconds <= 3600);
+    runs++;
+}
+
+static int sink(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    if (sink_error)
+        return sink_error;
+    if (len > sizeof got - 1 - got_len)
+        len = sizeof got - 1 - got_len;
+    memcpy(got + got_len, bytes, len);
+    got_len += len;
+    return (int)len;
+}
+
+static void clear(void)
+{
+    got_len = 0;
+    runs = 0;
+}
+
+static const char *said(void)
+{
+    got[got_len] = 0;
+    return got;
+}
+
+static void feed(const char *text)
+{
+    tcall_mcp_feed(&server, text, strlen(text));
+}
+
+/* Returns the answer to one line, without its end. */
+static const char *ask(const char *line)
+{
+    clear();
+    feed(line);
+    feed("\n");
+    if (got_len && got[got_len - 1] == '\n')
+        got_len--;
+    return said();
+}
+
+static bool is(const char *line, const char *answer)
+{
+    bool same = strcmp(ask(line), answer) == 0;
+    if (!same)
+        printf("%s\n  gave   %s\n  wanted %s\n", line, got, answer);
+    return same;
+}
+
+static bool has(const char *line, const char *part)
+{
+    bool found = strstr(ask(line), part) != NULL;
+    if (!found)
+        printf("%s\n  gave  %s\n  wants %s\n", line, got, part);
+    return found;
+}
+
+/* ---- answers ---- */
+
+#define META                                                  \
+    "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":" \
+    "\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}"
+#define INFO       "\"serverInfo\":{\"name\":\"uno\",\"version\":\"1\"}"
+#define RESULT(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{"
+#define MODERN(id)                                       \
+    RESULT(id)                                           \
+    "\"resultType\":\"complete\",\"_meta\":"             \
+    "{\"io.modelcontextprotocol/serverInfo\":{\"name\":" \
+    "\"uno\",\"version\":\"1\"}},"
+#define TEXT(text) "\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]"
+#define CALL(id, name, args)                                        \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\"," \
+    "\"params\":{\"name\":\"" name "\",\"arguments\":" args "}}"
+#define ERROR(id, code, text)                                      \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"error\":{\"code\":" code \
+    ",\"message\":\"" text "\"}}"
+#define NOT_JSON ERROR("null", "-32700", "this is not JSON")
+#define PING     "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}"
+#define PONG     RESULT("7") "}}"
+
+static void test_legacy(void)
+{
+    CHECK(is("{\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+             "\"2024-11-05\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\""
+             "}},\"jsonrpc\":\"2.0\",\"id\":0}",
+             RESULT("0") "\"protocolVersion\":\"2024-11-05\",\"capabilities\":"
+                         "{\"tools\":{}}," INFO "}}"));
+    CHECK(has("{\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+              "\"2030-01-01\"},\"jsonrpc\":\"2.0\",\"id\":0}",
+              "\"protocolVersion\":\"2025-11-25\""));
+    CHECK(has("{\"method\":\"initialize\",\"jsonrpc\":\"2.0\",\"id\":0}",
+              "\"protocolVersion\":\"2025-11-25\""));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}",
+             ""));
+    CHECK(is(PING, PONG));
+    CHECK(is(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+        "\"params\":{}}",
+        RESULT(
+            "1") "\"tools\":[{\"name\":\"led\",\"description\":\"Switches the LED "
+                 "of the board\",\"inputSchema\":{\"type\":\"object\","
+                 "\"properties\":{\"on\":{\"type\":\"boolean\",\"description\":"
+                 "\"true: lit\"}},\"required\":[\"on\"],\"additionalProperties\":"
+                 "false}},{\"name\":\"thermometer\",\"description\":\"Reads the "
+                 "temperature\",\"inputSchema\":{\"type\":\"object\",\"properties\""
+                 ":{\"unit\":{\"type\":\"string\",\"enum\":[\"celsius\","
+                 "\"fahrenheit\",\"kelvin\"],\"description\":\"Unit of the answer\""
+                 ",\"default\":\"celsius\"},\"offset\":{\"type\":\"number\","
+                 "\"minimum\":-9.9,\"maximum\":9.9,\"description\":\"Correction in "
+                 "degrees Celsius\"}},\"additionalProperties\":false},"
+                 "\"annotations\":{\"readOnlyHint\":true}},{\"name\":\"relay\","
+                 "\"description\":\"Opens or closes relays, for a time if wanted\","
+                 "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"channels\""
+                 ":{\"type\":\"array\",\"minItems\":1,\"maxItems\":4,\"items\":{"
+                 "\"type\":\"integer\",\"minimum\":1,\"maximum\":4},\"description\""
+                 ":\"Relays to switch, 1 to 4\"},\"on\":{\"type\":\"boolean\","
+                 "\"description\":\"true: closed\"},\"timer\":{\"type\":\"object\","
+                 "\"properties\":{\"seconds\":{\"type\":\"integer\",\"minimum\":1,"
+                 "\"maximum\":3600,\"description\":\"How long\"},\"label\":{"
+                 "\"anyOf\":[{\"type\":\"string\",\"minLength\":1,\"maxLength\":12}"
+                 ",{\"type\":\"null\"}],\"description\":\"Name of the timer\"}},"
+                 "\"required\":[\"seconds\"],\"additionalProperties\":false,"
+                 "\"description\":\"Switches back after this time\"}},\"required\":"
+                 "[\"channels\",\"on\"],\"additionalProperties\":false}}]}}"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+              "\"params\":{\"cursor\":\"x\"}}",
+              "-32602"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+              "\"params\":{\"cursor\":null}}",
+              "\"tools\":["));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"prompts/list\"}",
+              "-32601"));
+}
+
+static void test_modern(void)
+{
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\","
+             "\"params\":{" META "}}",
+             MODERN("1") "\"supportedVersions\":[\"2026-07-28\",\"2025-11-25\"]"
+                         ",\"capabilities\":{\"tools\":{}},\"ttlMs\":3600000,"
+                         "\"cacheScope\":\"public\"}}"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+              "\"params\":{" META "}}",
+              "]," /* ... */ "\"ttlMs\":3600000,\"cacheScope\":\"public\"}}"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+             "\"params\":{" META ",\"name\":\"led\",\"arguments\":{\"on\":true}"
+             "}}",
+             MODERN("1") TEXT("LED is on") "}}"));
+    CHECK(has(
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{" META
+        "}}",
+        "-32601"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
+              "\"params\":{" META "}}",
+              "-32601"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\"}",
+              "-32602"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+              "\"params\":{\"_meta\":{\"io.modelcontextprotocol/"
+              "protocolVersion\":\"2026-07-28\"}}}",
+              "-32602"));
+    CHECK(
+        has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+            "\"params\":{\"_meta\":{\"io.modelcontextprotocol/"
+            "protocolVersion\":\"20\\\"\",\"io.modelcontextprotocol/"
+            "clientCapabilities\":{}}}}",
+            "{\"code\":-32022,\"message\":\"unsupported protocol version\","
+            "\"data\":{\"supported\":[\"2026-07-28\"],\"requested\":\"20\\\"\""
+            "}}}"));
+}
+
+static void test_calls(void)
+{
+    CHECK(is(CALL("1", "led", "{\"on\":true}"),
+             RESULT("1") TEXT("LED is on") "}}"));
+    CHECK(runs == 1);
+    CHECK(is(CALL("1", "thermometer", "{\"unit\":\"kelvin\",\"offset\":1.5}"),
+             RESULT("1") TEXT("296.2 kelvin") "}}"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+             "\"params\":{\"name\":\"thermometer\"}}",
+             RESULT("2") TEXT("21.5 celsius") "}}"));
+    CHECK(is(CALL("1", "relay",
+                  "{\"on\":true,\"channels\":[1,4],\"timer\":{\"label\":"
+                  "\"caf\xC3\xA9 \\\"\\n\",\"seconds\":60}}"),
+             RESULT("1") TEXT("relay 1 relay 4 closed for 60 s, timer "
+                              "caf\xC3\xA9 \\\"\\n") "}}"));
+    CHECK(runs == 2);
+    CHECK(is(CALL("1", "relay", "{\"on\":true,\"channels\":[1,9]}"),
+             RESULT("1") TEXT("/channels/1: 9 is over the maximum 4; send an "
+                              "integer from 1 to 4") ",\"isError\":true}}"));
+    CHECK(is(
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+        "\"params\":{\"name\":\"led\"}}",
+        RESULT("2") TEXT(
+            "the property \\\"on\\\" is missing; add it") ",\"isError\":true}}"));
+    CHECK(has(CALL("3", "nope", "{\"on\":true}"), "-32602"));
+    CHECK(has(CALL("3", "le", "{\"on\":true}"), "-32602"));
+    CHECK(has(CALL("3", "ledd", "{\"on\":true}"), "-32602"));
+    CHECK(has(CALL("3", "a_name_that_no_tool_has", "{}"), "-32602"));
+    CHECK(has(CALL("3", "led", "[]"), "-32602") && runs == 0);
+    CHECK(has(CALL("3", "led", "null"), "-32602") && runs == 0);
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}",
+              "-32602"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":"
+             "{\"name\":\"led\",\"arguments\":{\"on\":true}}}",
+             "") &&
+          runs == 0);
+}
+
+/* ---- what frames a message ---- */
+
+static void test_ids(void)
+{
+    static const char *const good[] = {
+        "0",
+        "-1",
+        "123456789012345678901234567890",
+        "1.50",
+        "1e2",
+        "\"\"",
+        "\"a\"",
+        "\"\\u00e9\\n\\\"\\\\\"",
+        "\"\xF0\x9F\x98\x80\"",
+        "\"01234567890123456789012345678901234567\""};
+    static const char *const bad[] = {
+        "null",
+        "true",
+        "[]",
+        "{}",
+        "[1]",
+        "{\"a\":\"b\"}",
+        "\"012345678901234567890123456789012345678\"",
+        "\"01234567890123456789012345678901234567890123456789\"",
+        "11111111111111111111111111111111111111111"};
+    char line[256], answer[256];
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(good); i++) {
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"id\": %s }",
+                 good[i]);
+        snprintf(answer, sizeof answer,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", good[i]);
+        CHECK(is(line, answer));
+    }
+    for (i = 0; i < TCALL_ARRAY_LEN(bad); i++) {
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\","
+                 "\"params\":{\"name\":\"led\",\"arguments\":{\"on\":true}}}",
+                 bad[i]);
+        CHECK(has(line, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":"
+                        "-32600"));
+        CHECK(runs == 0);
+        snprintf(line, sizeof line,
+                 "{\"method\":7,\"jsonrpc\":\"2.0\",\"params\":[],\"id\":%s}",
+                 bad[i]);
+        CHECK(has(line, "\"id\":null,\"error\":{\"code\":-32600"));
+    }
+}
+
+static void test_frames(void)
+{
+    CHECK(is("", "") && is("   \t \r", ""));
+    CHECK(is(PING "\r", PONG));
+    CHECK(is("{}", ERROR("null", "-32600", "this is no JSON-RPC 2.0 message")));
+    CHECK(has("[" PING "]", "-32600"));
+    CHECK(has("[]", "-32600") && has("\"x\"", "-32600") && is("5", NOT_JSON));
+    CHECK(is(PING PING, NOT_JSON) && is("x", NOT_JSON) && is("{", NOT_JSON));
+    CHECK(
+        is("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"pi\xFFng\"}", NOT_JSON));
+    CHECK(has("{\"jsonrpc\":\"1.0\",\"id\":7,\"method\":\"ping\"}", "-32600"));
+    CHECK(has("{\"id\":7,\"method\":\"ping\"}", "\"id\":7,\"error\""));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":7}", "-32600"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}", "-32600"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"params\":5}",
+              "-32602"));
+    /* responses and notifications are not answered */
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}", ""));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":[7],\"error\":{}}", ""));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+             "\"params\":{\"requestId\":3,\"reason\":\"x\"}}",
+             ""));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"method\":\"tools/list\",\"params\":[]}",
+             ""));
+    clear();
+    feed(PING "\n" PING "\n\n" PING "\n");
+    CHECK(strcmp(said(), PONG "\n" PONG "\n" PONG "\n") == 0);
+}
+
+/* ---- any order, any pieces ---- */
+
+static const char *const calls[] = {
+    CALL("1", "led", "{\"on\":true}"),
+    CALL("\"a\\\"b\"", "relay",
+         "{\"channels\":[1,4],\"on\":false,\"timer\":{\"seconds\":60,\"label\":"
+         "\"caf\\u00e9\"}}"),
+    CALL("-3", "thermometer", "{\"unit\":\"kelvin\",\"offset\":-9.9}"),
+    CALL("4", "relay", "{\"channels\":[7],\"on\":false}"),
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{" META
+    "}}"};
+
+static void test_pieces(void)
+{
+    char whole[4096];
+    size_t i, cut, len;
+    for (i = 0; i < TCALL_ARRAY_LEN(calls); i++) {
+        snprintf(whole, sizeof whole, "%s\n", ask(calls[i]));
+        len = strlen(calls[i]);
+        for (cut = 0; cut <= len; cut++) {
+            clear();
+            tcall_mcp_feed(&server, calls[i], cut);
+            tcall_mcp_feed(&server, calls[i] + cut, len - cut);
+            feed("\n");
+            CHECK(strcmp(said(), whole) == 0);
+        }
+        clear();
+        for (cut = 0; cut < len; cut++)
+            tcall_mcp_feed(&server, calls[i] + cut, 1);
+        feed("\n");
+        CHECK(strcmp(said(), whole) == 0);
+    }
+}
+
+static void test_order(void)
+{
+    static const char *const outer[] = {"\"jsonrpc\":\"2.0\"", "\"id\":1",
+                                        "\"method\":\"tools/call\""};
+    static const char *const inner[] = {
+        "\"name\":\"thermometer\"",
+        "\"arguments\":{\"unit\":\"kelvin\",\"offset\" : 0.1}", META};
+    char whole[1024], line[1024], params[512];
+    int i, k;
+    snprintf(whole, sizeof whole, "%s",
+             ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                 "\"params\":{\"name\":\"thermometer\",\"arguments\":{\"unit\":"
+                 "\"kelvin\",\"offset\":0.1}," META "}}"));
+    CHECK(strstr(whole, "294.8 kelvin") != NULL);
+    for (k = 0; k < 6; k++) {
+        snprintf(params, sizeof params, "\"params\":{%s,%s,%s}", inner[k % 3],
+                 inner[(k + 1 + k / 3) % 3], inner[(k + 2 - k / 3) % 3]);
+        for (i = 0; i < 12; i++) {
+            const char *a = outer[i % 3], *b = outer[(i + 1 + i / 3 % 2) % 3],
+                       *c = outer[(i + 2 - i / 3 % 2) % 3];
+            if (i < 6)
+                snprintf(line, sizeof line, "{%s,%s,%s,%s}", params, a, b, c);
+            else
+                snprintf(line, sizeof line, "{%s,%s,%s,%s}", a, b, params, c);
+            CHECK(is(line, whole));
+        }
+    }
+}
+
+/* Arguments before the name: as long as the stash, and longer. */
+static void test_stash(void)
+{
+    char line[1024];
+    int i;
+    for (i = 0; i < 200; i++) {
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                 "\"params\":{\"arguments\":{\"on\"  : true,\"%0*d\":1},"
+                 "\"name\":\"led\"}}",
+                 i, 0);
+        ask(line);
+        CHECK(runs == 0);
+        /* {"on":true,"":1} has 16 bytes */
+        CHECK(strstr(got, (i ? i : 1) + 16 <= TOOLCALL_MCP_STASH
+                              ? "is not known here"
+                              : "long arguments must come after the name"));
+    }
+    CHECK(is(
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+        "\"params\":{\"arguments\":{\"on\":5},\"name\":\"led\"}}",
+        RESULT("2") TEXT(
+            "/on: this is of another type; send a boolean") ",\"isError\":true}}"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+             "\"params\":{\"arguments\":{\"on\":true},\"name\":\"led\"}}",
+             RESULT("2") TEXT("LED is on") "}}") &&
+          runs == 1);
+}
+
+/* ---- what must not run ---- */
+
+static void test_duplicates(void)
+{
+    static const char *const params[] = {
+        "\"arguments\":{\"on\":true},\"name\":\"led\",\"arguments\":{\"on\":"
+        "false}",
+        "\"arguments\":{\"on\":true},\"name\":\"led\",\"arguments\":{}",
+        "\"arguments\":{\"on\":true},\"name\":\"led\",\"arguments\":5",
+        "\"arguments\":{\"on\":true},\"arguments\":{\"on\":true},\"name\":"
+        "\"led\"",
+        "\"name\":\"led\",\"arguments\":{\"on\":true},\"arguments\":{\"on\":"
+        "true}",
+        "\"name\":\"led\",\"arguments\":{\"on\":1},\"arguments\":{\"on\":true}",
+        "\"name\":\"led\",\"name\":\"led\",\"arguments\":{\"on\":true}",
+        "\"name\":\"relay\",\"name\":\"led\",\"arguments\":{\"on\":true}",
+        "\"name\":\"led\",\"arguments\":{\"on\":true},\"name\":\"led\"",
+        "\"name\":\"led\",\"arguments\":{\"on\":true},\"name\":5",
+        "\"arguments\":{\"on\":true},\"name\":\"led\",\"name\":\"led\"",
+        "\"name\":\"led\",\"arguments\":{\"on\":true,\"on\":true}",
+        "\"name\":\"led\",\"arguments\":{\"on\":true,\"\\u006fn\":true}",
+        "\"arguments\":{\"on\":true,\"on\":false},\"name\":\"led\"",
+        "\"arg\\u0075ments\":{\"on\":true},\"name\":\"led\",\"arguments\":"
+        "{\"on\":true}",
+        "\"name\":5,\"name\":\"led\",\"arguments\":{\"on\":true}",
+        "\"name\":\"\",\"arguments\":{\"on\":true},\"name\":\"led\"",
+        "\"name\":\"led\\u0000\",\"arguments\":{\"on\":true}",
+        "\"_meta\":5,\"name\":\"led\",\"arguments\":{\"on\":true}",
+        "\"_meta\":{},\"_meta\":{},\"name\":\"led\",\"arguments\":{\"on\":"
+        "true}"};
+    static const char *const messages[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+        "\"name\":\"led\",\"arguments\":{\"on\":true}},\"params\":{\"name\":"
+        "\"led\",\"arguments\":{\"on\":false}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":1,\"method\":\"tools/call\","
+        "\"params\":{\"name\":\"led\",\"arguments\":{\"on\":true}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{"
+        "\"name\":\"led\",\"arguments\":{\"on\":true}},\"method\":"
+        "\"tools/call\"}"};
+    char line[512];
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(params); i++) {
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+                 "\"params\":{%s}}",
+                 params[i]);
+        ask(line);
+        CHECK(runs == 0);
+        CHECK(strstr(got, "\"error\"") || strstr(got, "\"isError\":true"));
+    }
+    for (i = 0; i < TCALL_ARRAY_LEN(messages); i++) {
+        ask(messages[i]);
+        CHECK(runs == 0);
+        CHECK(strstr(got, "\"error\"") || strstr(got, "\"isError\":true"));
+    }
+}
+
+/* A line that is cut anywhere runs nothing, and the next one works. */
+static void test_cuts(void)
+{
+    size_t i, cut;
+    for (i = 0; i < 3; i++)
+        for (cut = 1; cut < strlen(calls[i]); cut++) {
+            clear();
+            tcall_mcp_feed(&server, calls[i], cut);
+            feed("\n");
+            CHECK(runs == 0 && strcmp(said(), NOT_JSON "\n") == 0);
+            CHECK(is(PING, PONG));
+        }
+}
+
+/* A byte that the driver lost, said by a call or by a byte that no JSON has. */
+static void test_losses(void)
+{
+    size_t i, lost;
+    int way;
+    for (i = 0; i < 3; i++)
+        for (lost = 0; lost < strlen(calls[i]); lost++)
+            for (way = 0; way < 2; way++) {
+                clear();
+                tcall_mcp_feed(&server, calls[i], lost);
+                if (way)
+                    tcall_mcp_poison(&server);
+                else
+                    feed("\xFF");
+                feed(calls[i] + lost + 1);
+                feed("\n");
+                CHECK(runs == 0 && strcmp(said(), NOT_JSON "\n") == 0);
+                CHECK(is(PING, PONG));
+            }
+    clear();
+    tcall_mcp_poison(&server);
+    feed("\n");
+    CHECK(strcmp(said(), NOT_JSON "\n") == 0);
+}
+
+/* ---- floods ---- */
+
+static void flood(const char *before, const char *again, int times,
+                  const char *after)
+{
+    clear();
+    feed(before);
+    while (times--)
+        feed(again);
+    feed(after);
+    feed("\n");
+}
+
+static void test_floods(void)
+{
+    flood("", "{", 10000, "");
+    CHECK(strcmp(said(), NOT_JSON "\n") == 0);
+    flood("", "\xFF\x01garbage", 10000, "");
+    CHECK(strcmp(said(), NOT_JSON "\n") == 0);
+    flood("{\"jsonrpc\":\"2.0\",\"id\":\"", "0123456789", 10000,
+          "\",\"method\":\"ping\"}");
+    CHECK(strstr(said(), "\"id\":null,\"error\":{\"code\":-32600") != NULL);
+    flood("{\"jsonrpc\":\"2.0\",\"id\":7,\"x\":[0", ",0", 10000,
+          "],\"method\":\"ping\"}");
+    CHECK(strcmp(said(), PONG "\n") == 0);
+    flood("{\"jsonrpc\":\"2.0\",\"id\":7,\"x\":", "[", 40,
+          "],\"method\":\"ping\"}");
+    CHECK(strcmp(said(), NOT_JSON "\n") == 0);
+    flood("{\"jsonrpc\":\"2.0\",\"id\":7", ",\"x\":\"\\u0041\"", 10000,
+          ",\"method\":\"ping\"}");
+    CHECK(strcmp(said(), PONG "\n") == 0);
+    flood("", "{\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n", 10000, "");
+    CHECK(got_len == 0);
+    flood("", "\n", 10000, PING);
+    CHECK(strcmp(said(), PONG "\n") == 0);
+    flood("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{"
+          "\"name\":\"relay\",\"arguments\":{\"on\":true,\"channels\":[1",
+          ",1", 70000, "]}}}");
+    CHECK(runs == 0 && strstr(said(), "isError") != NULL);
+}
+
+/* ---- mutants ---- */
+
+static uint32_t seed = 1;
+
+static uint32_t number(uint32_t below)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % below;
+}
+
+/* Changes, leaves out, doubles or inserts bytes. Returns the length. */
+static size_t mutate(char *line, size_t len)
+{
+    static const char bytes[] = "{}[]\",:\\0123456789-.eEtrufalsn \xC3\xFF\n";
+    int changes = (int)number(4);
+    while (changes-- && len > 8 && len < 500) {
+        size_t at = number((uint32_t)len), size = 1 + number(8);
+        if (at + size > len)
+            size = len - at;
+        switch (number(4)) {
+        case 0: line[at] = bytes[number(sizeof bytes - 1)]; break;
+        case 1:
+            memmove(line + at, line + at + size, len - at - size);
+            len -= size;
+            break;
+        case 2:
+            memmove(line + at + size, line + at, len - at);
+            len += size;
+            break;
+        default:
+            memmove(line + at + 1, line + at, len - at);
+            line[at] = bytes[number(sizeof bytes - 1)];
+            len++;
+        }
+    }
+    return len;
+}
+
+TCALL_OPEN_EMPTY_SHAPE(anything)
+
+/* Whatever is sent are lines, each one JSON object. */
+static bool sent_lines(void)
+{
+    struct anything none;
+    tcall_decoder decoder;
+    const char *at = said(), *end;
+    for (; *at; at = end + 1) {
+        end = strchr(at, '\n');
+        if (!end)
+            return false;
+        tcall_decoder_init(&decoder, &anything_shape, &none);
+        tcall_decoder_feed(&decoder, at, (size_t)(end - at));
+        if (tcall_decoder_end(&decoder) != TCALL_OK ||
+            strncmp(at, "{\"jsonrpc\":\"2.0\",\"id\":", 22) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void test_mutants(long count)
+{
+    char line[1024];
+    while (count-- > 0) {
+        const char *from = calls[number(TCALL_ARRAY_LEN(calls))];
+        size_t len = strlen(from), done = 0;
+        int answers = 0;
+        const char *at;
+        memcpy(line, from, len);
+        len = mutate(line, len);
+        line[len++] = '\n';
+        clear();
+        while (done < len) {
+            size_t piece = 1 + number(40);
+            piece = piece > len - done ? len - done : piece;
+            tcall_mcp_feed(&server, line + done, piece);
+            done += piece;
+        }
+        for (at = said(); *at; at++)
+            answers += *at == '\n';
+        if (!sent_lines() || answers > 5 || strcmp(ask(PING), PONG) != 0) {
+            printf("mutant: %.*s", (int)len, line);
+            CHECK(false);
+        }
+    }
+    CHECK(true);
+}
+
+/* ---- rows by hand, permissions, and others that make the calls ---- */
+
+static bool allowed;
+
+static bool approve(void *user, const tcall_tool *tool, const void *args)
+{
+    (void)user;
+    CHECK(strcmp(tool->name, "led") == 0);
+    CHECK(((const struct led *)args)->on);
+    return allowed;
+}
+
+static int fail(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)args;
+    if (cx->user)
+        tcall_write_text(out, (const char *)cx->user);
+    return TCALL_E_FAILED;
+}
+
+static int by_text(void *user, const tcall_tool *tool, tcall_str arguments,
+                   tcall_writer *out)
+{
+    (void)user;
+    tcall_write_text(out, tool->name);
+    tcall_write_bytes(out, arguments.ptr, arguments.len);
+    return TCALL_OK;
+}
+
+static char reason[] = "the wire is\n\"cut\"";
+static const char text_schema[] = "{\"type\":\n  \"object\"}";
+static tcall_tool rows[] = {
+    TCALL_TOOL_("led", "L\"ED", &led_shape, led_run, TCALL_ACTUATE, true),
+    TCALL_TOOL_("fail", "fails", &led_shape, fail, TCALL_READ, false),
+    TCALL_TOOL_("why", "says why", &led_shape, fail, TCALL_READ, false),
+    TCALL_TOOL_("run", "is not allowed", &led_shape, led_run, TCALL_EXECUTE,
+                false)};
+
+static tcall_mcp_desc hand_desc(void)
+{
+    static union board_room room;
+    tcall_mcp_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.name = "hand";
+    desc.version = "2\"";
+    desc.tools = rows;
+    desc.tool_count = TCALL_ARRAY_LEN(rows);
+    desc.allow = TCALL_READ | TCALL_ACTUATE;
+    desc.room = &room;
+    desc.room_size = sizeof room;
+    desc.sink = sink;
+    rows[2].user = reason;
+    rows[2].title = "Why?";
+    return desc;
+}
+
+static void test_permissions(void)
+{
+    tcall_mcp_desc desc = hand_desc();
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+              "\"description\":\"L\\\"ED\"") &&
+          strstr(got, "\"title\":\"Why?\"") && !strstr(got, "not allowed"));
+    CHECK(has(CALL("1", "run", "{\"on\":true}"),
+              "this tool is not allowed here\"}],\"isError\":true}}") &&
+          runs == 0);
+    CHECK(has(CALL("1", "led", "{\"on\":true}"),
+              "nobody can be asked here\"}],\"isError\":true}}") &&
+          runs == 0);
+    desc.approve = approve;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    CHECK(has(CALL("1", "led", "{\"on\":true}"),
+              "and did not\"}],\"isError\":true}}") &&
+          runs == 0);
+    allowed = true;
+    CHECK(has(CALL("1", "led", "{\"on\":true}"), "LED is on") && runs == 1);
+    CHECK(is(CALL("1", "fail", "{\"on\":true}"),
+             RESULT("1") TEXT("the tool failed") ",\"isError\":true}}"));
+    CHECK(is(CALL("1", "why", "{\"on\":true}"),
+             RESULT("1")
+                 TEXT("the wire is\\n\\\"cut\\\"") ",\"isError\":true}}"));
+}
+
+static void test_other_ways(void)
+{
+    tcall_mcp_desc desc = hand_desc();
+    desc.room_size = sizeof(struct led) - 1;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_MEMORY);
+    desc = hand_desc();
+    rows[1].shape = NULL;
+    rows[1].parameters = text_schema;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
+    desc.call = by_text;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+              "\"inputSchema\":{\"type\":   \"object\"}"));
+    CHECK(is(CALL("1", "fail", "{\"a\" : [1, 2]}"),
+             RESULT("1") TEXT("fail{\\\"a\\\":[1,2]}") "}}"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+             "\"params\":{\"name\":\"fail\"}}",
+             RESULT("2") TEXT("fail{}") "}}"));
+    rows[1].name = "a_name_too_long_for_this_board";
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
+}
+
+static void test_sink(void)
+{
+    CHECK(tcall_mcp_feed(&server, PING "\n", sizeof PING) == TCALL_OK);
+    sink_error = TCALL_E_CLOSED;
+    CHECK(tcall_mcp_feed(&server, PING "\n", sizeof PING) == TCALL_E_CLOSED);
+    sink_error = 0;
+    CHECK(is(PING, PONG));
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(board_start(sink) == TCALL_OK);
+    test_legacy();
+    test_modern();
+    test_calls();
+    test_ids();
+    test_frames();
+    test_pieces();
+    test_order();
+    test_stash();
+    test_duplicates();
+    test_cuts();
+    test_losses();
+    test_floods();
+    test_sink();
+    test_mutants(argc > 1 ? atol(argv[1]) : 20000 / CHECK_EVERY);
+    test_permissions();
+    test_other_ways();
+    return check_sum("test_mcp");
+}

@@ -1,0 +1,381 @@
+/* Tools that have a shape in place of a schema, in the whole library.
+ * Needs: SHAPES. */
+#include "toolcall.h"
+
+#include "check.h"
+
+#define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin)
+TCALL_CHOICE(unit, UNIT)
+TCALL_LIST(limits, fixed(1, -50, 50), 0, 3)
+#define WEATHER(ROW, me)                                        \
+    ROW(me, required, text(1, 20), city, "City to look at")     \
+    ROW(me, required, choice(unit), unit, "Unit of the answer") \
+    ROW(me, defaults(3), integer(1, 7), days, "Days ahead")     \
+    ROW(me, optional, list(limits), limits, "Thresholds")       \
+    ROW(me, optional, or_null(text(0, 9)), note, "")
+TCALL_SHAPE(weather, WEATHER)
+
+#define WEATHER_SCHEMA                                                         \
+    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","      \
+    "\"minLength\":1,\"maxLength\":20,\"description\":\"City to look at\"},"   \
+    "\"unit\":{\"type\":\"string\",\"enum\":[\"celsius\",\"kelvin\"],"         \
+    "\"description\":\"Unit of the answer\"},\"days\":{\"type\":\"integer\","  \
+    "\"minimum\":1,\"maximum\":7,\"description\":\"Days ahead\",\"default\":"  \
+    "3},\"limits\":{\"type\":\"array\",\"maxItems\":3,\"items\":{\"type\":"    \
+    "\"number\",\"minimum\":-50,\"maximum\":50},\"description\":"              \
+    "\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":\"string\",\"maxLength\":" \
+    "9},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\"],"              \
+    "\"additionalProperties\":false}"
+
+static int runs;
+
+static int weather_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    const struct weather *in = (const struct weather *)cx->bound;
+    runs++;
+    (void)args;
+    tcall_write_text(out, in->city);
+    tcall_write_text(out, in->unit == unit_kelvin ? " K " : " C ");
+    tcall_write_int(out, in->days);
+    return TCALL_OK;
+}
+
+static int echo_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    return tcall_write_json(out, args);
+}
+
+static tcall_tool tools[2];
+
+static void set_tools(void)
+{
+    memset(tools, 0, sizeof tools);
+    tools[0].name = "weather";
+    tools[0].description = "Forecast.";
+    tools[0].run = weather_run;
+    tools[0].shape = &weather_shape;
+    tools[0].permissions = TCALL_READ;
+    tools[1].name = "echo";
+    tools[1].description = "Echo.";
+    tools[1].run = echo_run;
+    tools[1].parameters = "{\"type\":\"object\",\"properties\":{\"days\":{"
+                          "\"type\":\"integer\",\"maximum\":7}}}";
+    tools[1].permissions = TCALL_READ;
+}
+
+static uint64_t block[1024];
+static char out_text[2000];
+
+static int start(tcall *tc, tcall_desc *desc)
+{
+    desc->block = block;
+    desc->block_size = sizeof block;
+    desc->tools = tools;
+    desc->tool_count = 2;
+    desc->allow = TCALL_EVERYTHING;
+    return tcall_init(tc, desc);
+}
+
+/* Calls a tool and returns the output. */
+static const char *answer(tcall *tc, const char *name, const char *args)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, out_text, sizeof out_text - 1);
+    tcall_execute(tc, tcall_str_of(name), tcall_str_of(args), &out);
+    out_text[out.fill] = '\0';
+    return out_text;
+}
+
+/* Whether the text is in the answer. */
+static bool says(const char *text)
+{
+    bool found = strstr(out_text, text) != NULL;
+    if (!found)
+        printf("not in %s\n", out_text);
+    return found;
+}
+
+static void test_calls(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(!strcmp(answer(&tc, "weather",
+                         "{\"unit\":\"kelvin\",\"city\":\"Br\\u00fcgge\"}"),
+                  "Br\xC3\xBCgge K 3"));
+    CHECK(!strcmp(answer(&tc, "echo", "{\"days\":2}"), "{\"days\":2}"));
+#ifndef TOOLCALL_NO_LENIENT
+    /* lenient reading and coercion come first */
+    CHECK(!strcmp(answer(&tc, "weather",
+                         "{'unit':'celsius','city':'X','days':\"5\","
+                         "'limits':\"[1.5]\",}"),
+                  "X C 5"));
+#endif
+    CHECK(!strcmp(answer(&tc, "weather",
+                         "{\"unit\":\"celsius\",\"city\":\"X\",\"days\":null}"),
+                  "X C 3"));
+    CHECK(tc.block.high == 0);
+}
+
+static void test_faults(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    runs = 0;
+    answer(&tc, "weather", "{\"unit\":\"c\",\"days\":9,\"limits\":[1,50.01]}");
+#ifndef TOOLCALL_NO_SENTENCES
+    CHECK(says("\"error\":\"weather: /unit: this is not one of the allowed "
+               "values; send \\\"celsius\\\" or \\\"kelvin\\\". /days: 9 is "
+               "over the maximum 7; send an integer from 1 to 7. /limits/1: "));
+    CHECK(says(" is over the maximum 50; send a number from -50 to 50. the "
+               "property \\\"city\\\" is missing; add it\""));
+    CHECK(says("{\"path\":\"/days\",\"keyword\":\"maximum\",\"message\":\"9 is "
+               "over the maximum 7; send an integer from 1 to 7\"}"));
+    CHECK(says("{\"path\":\"\",\"keyword\":\"required\""));
+#endif
+    CHECK(says("\"suggestion\":\"Example: weather(city=\\\"value\\\", "
+               "unit=\\\"celsius\\\")\""));
+    CHECK(says("\"code\":\"invalid\""));
+    answer(&tc, "weather", "{\"unit\":\"kelvin\",\"city\":\"X\",\"when\":1}");
+    CHECK(says("additionalProperties"));
+    answer(&tc, "weather", "{\"unit\":\"kelvin\",\"city\":\"X\"");
+    CHECK(says("truncated"));
+    answer(&tc, "weather", "{\"unit\":null,\"city\":\"X\"}");
+    CHECK(says("\"keyword\":\"type\""));
+    CHECK(runs == 0);
+    desc.strict_types = true;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    answer(&tc, "weather",
+           "{\"unit\":\"kelvin\",\"city\":\"X\",\"days\":\"5\"}");
+    CHECK(says("/days") && runs == 0);
+}
+
+static int mended(void *user, const tcall_call *call, tcall_writer *out)
+{
+    CHECK(call->faults == 1 && call->misfit[0].code == TCALL_MISFIT_REQUIRED);
+    return tcall_write_text(out, (const char *)user);
+}
+
+static tcall_verdict allow(void *user, const tcall_call *call)
+{
+    const struct weather *in = (const struct weather *)call->cx.bound;
+    (void)user;
+    return in && in->days < 5 ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
+}
+
+static void test_repair_and_approval(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    char text[] = "{\"city\":\"Y\",\"unit\":\"kelvin\",\"days\":2}";
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    desc.repair = mended;
+    desc.user = text;
+    tools[0].confirm = true;
+    desc.approve = allow;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(!strcmp(answer(&tc, "weather", "{\"city\":\"Y\"}"), "Y K 2"));
+    runs = 0;
+    answer(&tc, "weather", "{\"city\":\"Y\",\"unit\":\"kelvin\",\"days\":6}");
+    CHECK(says("denied") && runs == 0);
+}
+
+#ifndef TOOLCALL_NO_HOOKS
+
+static int replace(tcall_ctx *cx, void *user)
+{
+    return tcall_set_input(cx, tcall_str_of((const char *)user));
+}
+
+static void test_hooks(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    tcall_writer out;
+    char text[] = "{\"city\":\"Z\",\"unit\":\"celsius\",\"days\":1}";
+    tcall_hook hook;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    memset(&hook, 0, sizeof hook);
+    hook.name = "replace";
+    hook.stage = TCALL_WILL_NORMALIZE_INPUT;
+    hook.run = replace;
+    hook.user = text;
+    tools[0].hooks = &hook;
+    tools[0].hook_count = 1;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("weather");
+    call.arguments = tcall_str_of("{\"city\":\"A\",\"unit\":\"kelvin\"}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.validated);
+    tcall_writer_init(&out, out_text, sizeof out_text - 1);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(!strncmp(out_text, "Z C 1", 5));
+    CHECK(call.cx.history && call.cx.history->input.tok);
+    tcall_writer_init(&out, out_text, sizeof out_text - 1);
+    tcall_write_provenance(&out, &tc, &call);
+    out_text[out.fill] = '\0';
+    CHECK(says("\"mode\":\"shape\"") && says("\"validated\":true"));
+    tcall_release(&tc, &call);
+    text[1] = 'x'; /* what is refused never runs */
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("weather");
+    call.arguments = tcall_str_of("{\"city\":\"A\",\"unit\":\"kelvin\"}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    runs = 0;
+    tcall_writer_init(&out, out_text, sizeof out_text - 1);
+    CHECK(tcall_invoke(&tc, &call, &out) < 0 && runs == 0);
+    tcall_release(&tc, &call);
+}
+
+#endif
+
+/* What a row may not say. */
+static void test_registry(void)
+{
+    static const char *const sentences[] = {
+        "weather: parameters and shape say the same twice",
+        "weather: a shape fills its struct itself",
+        "echo: parameters is missing: give a JSON Schema, or a shape"};
+    tcall tc;
+    tcall_desc desc;
+    tcall_writer report;
+    static const tcall_field fields[] = {{0}};
+    size_t i;
+    set_tools();
+    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].fields = fields;
+    tools[0].args_size = 4;
+    tools[1].parameters = NULL;
+    memset(&desc, 0, sizeof desc);
+    tcall_writer_init(&report, out_text, sizeof out_text - 1);
+    desc.report = &report;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+    out_text[report.fill] = '\0';
+    for (i = 0; i < 3; i++)
+        CHECK(says(sentences[i]));
+}
+
+/* Writes a request of this provider. */
+static bool asks(const tcall_provider *provider, const char *text)
+{
+    tcall_chat_request request;
+    tcall_chat chat;
+    tcall_item item;
+    tcall_block room;
+    tcall_writer out;
+    static uint64_t memory[128];
+    memset(&request, 0, sizeof request);
+    tcall_block_init(&room, memory, sizeof memory);
+    tcall_chat_init(&chat, &room);
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_USER;
+    item.text = tcall_str_of("hello");
+    CHECK(tcall_chat_add(&chat, &item) >= 0);
+    request.model = "m";
+    request.chat = &chat;
+    request.tools = tools;
+    request.tool_count = 2;
+    request.allow = TCALL_EVERYTHING;
+    tcall_writer_init(&out, out_text, sizeof out_text - 1);
+    CHECK(provider->write(provider, &out, &request) == TCALL_OK);
+    out_text[out.fill] = '\0';
+    return says(text);
+}
+
+/* OpenAI's strict mode: no bounds, all required, the optional ones nullable. */
+#define WEATHER_STRICT                                                         \
+    "{\"type\":\"object\",\"properties\":{\"city\":{\"type\":\"string\","      \
+    "\"description\":\"City to look at\"},\"unit\":{\"type\":\"string\","      \
+    "\"enum\":[\"celsius\",\"kelvin\"],\"description\":\"Unit of the "         \
+    "answer\"},\"days\":{\"anyOf\":[{\"type\":\"integer\"},{\"type\":"         \
+    "\"null\"}],\"description\":\"Days ahead\"},\"limits\":{\"anyOf\":[{"      \
+    "\"type\":\"array\",\"items\":{\"type\":\"number\"}},{\"type\":\"null\"}]" \
+    ",\"description\":\"Thresholds\"},\"note\":{\"anyOf\":[{\"type\":"         \
+    "\"string\"},{\"type\":\"null\"}]}},\"required\":[\"city\",\"unit\","      \
+    "\"days\",\"limits\",\"note\"],\"additionalProperties\":false}"
+
+static void test_requests(void)
+{
+    set_tools();
+#ifndef TOOLCALL_NO_OPENAI
+    CHECK(asks(&tcall_openai, "\"parameters\":" WEATHER_SCHEMA "}"));
+#endif
+#ifndef TOOLCALL_NO_RESPONSES
+    CHECK(asks(&tcall_responses, "\"parameters\":" WEATHER_SCHEMA));
+#endif
+#ifndef TOOLCALL_NO_ANTHROPIC
+    CHECK(asks(&tcall_anthropic, "\"input_schema\":" WEATHER_SCHEMA));
+#endif
+#ifndef TOOLCALL_NO_GEMINI
+    CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":" WEATHER_SCHEMA));
+#endif
+#ifndef TOOLCALL_NO_OLLAMA
+    CHECK(asks(&tcall_ollama, "\"required\":[\"city\",\"unit\"]}"));
+#endif
+#ifndef TOOLCALL_NO_STRICT
+    tools[0].strict = true;
+#ifndef TOOLCALL_NO_OPENAI
+    CHECK(asks(&tcall_openai,
+               "\"parameters\":" WEATHER_STRICT ",\"strict\":true"));
+#endif
+#ifndef TOOLCALL_NO_ANTHROPIC
+    CHECK(asks(&tcall_anthropic, "\"strict\":true"));
+    CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
+               "false}"));
+#endif
+#endif
+    tools[0].provider_schema = "{\"type\":\"object\",\"properties\":{}}";
+#ifndef TOOLCALL_NO_GEMINI
+    CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","
+                              "\"properties\":{}}"));
+#endif
+}
+
+#ifndef TOOLCALL_NO_PICK
+
+/* The words of a shape are found as those of a schema are. */
+static void test_pick(void)
+{
+    static const char *const inputs[] = {"which thresholds", "in kelvin"};
+    tcall tc;
+    tcall_desc desc;
+    tcall_picked picks[2];
+    size_t i;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    for (i = 0; i < 2; i++) {
+        tcall_pick_opts opts;
+        int count;
+        memset(&opts, 0, sizeof opts);
+        count = tcall_pick(&tc, tcall_str_of(inputs[i]), &opts, picks, 2);
+        CHECK(count > 0 && picks[0].tool == &tools[0]);
+    }
+}
+
+#endif
+
+int main(void)
+{
+    test_calls();
+    test_faults();
+    test_repair_and_approval();
+#ifndef TOOLCALL_NO_HOOKS
+    test_hooks();
+#endif
+    test_registry();
+    test_requests();
+#ifndef TOOLCALL_NO_PICK
+    test_pick();
+#endif
+    return check_sum("test_shape_tool");
+}

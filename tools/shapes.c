@@ -1,0 +1,1746 @@
+/*
+ * shapes.c - JSON Schema in, the rows of TCALL_SHAPE out
+ *
+ * A program for the desk. It reads the definitions of tools, as OpenAI, MCP,
+ * Anthropic and Gemini write them, or the schema of one tool, and prints the
+ * lists in C of which toolcall.h makes structs and shapes:
+ *
+ *     build/shapes tools.json                  rows to paste
+ *     build/shapes -o tools.h tools.json       a header
+ *
+ * The schema that toolcall.h writes from such a shape accepts the same values.
+ * What a shape cannot say is named on stderr, with the place and the reason;
+ * that tool is left out, and the program returns 1 in the end.
+ */
+#define TOOLCALL_IMPLEMENTATION
+#define TOOLCALL_STATIC
+#define TOOLCALL_MAX_DEPTH 200
+#include "toolcall.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the command line says. */
+static struct {
+    const char *input, *output, *name, *table;
+    long text, most, list, json, fixed;
+    bool bytes, int32, verbose;
+} option = {NULL, NULL, NULL, NULL, 64, 4096, 8, 256, 0, false, false, false};
+
+/* -- Memory and text ----------------------------------------------------- */
+
+/* The program is short: it gives nothing back. Each piece of memory points to
+ * the one before, so that tools which look for leaks find none. */
+typedef union piece {
+    union piece *before;
+    double number;
+    int64_t integer;
+} piece;
+
+static void *take(size_t count, size_t size)
+{
+    static piece *last;
+    piece *memory = (piece *)calloc(1, sizeof *memory + count * size);
+    if (!memory) {
+        fputs("shapes: out of memory\n", stderr);
+        exit(2);
+    }
+    memory->before = last;
+    last = memory;
+    return memory + 1;
+}
+
+/* Text that grows. */
+typedef struct buffer {
+    char *at;
+    size_t len, room;
+} buffer;
+
+static void add(buffer *to, const char *bytes, size_t len)
+{
+    if (to->len + len + 1 > to->room) {
+        size_t room = (to->len + len + 1) * 2;
+        char *at = (char *)take(room, 1);
+        memcpy(at, to->at ? to->at : "", to->len);
+        to->at = at;
+        to->room = room;
+    }
+    memcpy(to->at + to->len, bytes, len);
+    to->len += len;
+    to->at[to->len] = 0;
+}
+
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
+static void
+say(buffer *to, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    add(to, line, strlen(line));
+}
+
+static char *join(const char *a, const char *b)
+{
+    buffer both = {NULL, 0, 0};
+    add(&both, a, strlen(a));
+    add(&both, b, strlen(b));
+    return both.at;
+}
+
+static bool equal(tcall_str a, const char *b)
+{
+    return a.len == strlen(b) && !memcmp(a.ptr, b, a.len);
+}
+
+/* -- What is wrong ------------------------------------------------------- */
+
+/* A place in a schema: a JSON Pointer, its last step first. */
+typedef struct place {
+    const struct place *up;
+    const char *step;
+} place;
+
+static const char *tool_name; /* that is made */
+static bool refused;          /* it cannot be made whole */
+static bool measuring;        /* it is only made to see how large it is */
+
+static void print_place(const place *at)
+{
+    if (!at)
+        return;
+    print_place(at->up);
+    fputc('/', stderr);
+    for (const char *c = at->step; *c; c++)
+        if (*c == '~' || *c == '/')
+            fputs(*c == '~' ? "~0" : "~1", stderr);
+        else
+            fputc(*c, stderr);
+}
+
+static void note(const place *at, const char *keyword, const char *reason)
+{
+    if (measuring)
+        return;
+    fprintf(stderr, "%s: ", tool_name);
+    print_place(at);
+    fprintf(stderr, "%s%s: %s\n", at ? ": " : "", keyword, reason);
+}
+
+/* Says why a shape cannot say it. */
+static void refuse(const place *at, const char *keyword, const char *reason)
+{
+    refused = true;
+    note(at, keyword, reason);
+}
+
+/* -- Names --------------------------------------------------------------- */
+
+typedef struct names {
+    char **at;
+    size_t count, room;
+} names;
+
+static void append(names *list, char *name)
+{
+    if (list->count == list->room) {
+        char **at = (char **)take(list->room * 2 + 8, sizeof *at);
+        if (list->count)
+            memcpy(at, list->at, list->count * sizeof *at);
+        list->at = at;
+        list->room = list->room * 2 + 8;
+    }
+    list->at[list->count++] = name;
+}
+
+static bool contains(const names *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!strcmp(list->at[i], name))
+            return true;
+    return false;
+}
+
+/* Every identifier of the output, as a hash table with chains. */
+static names taken[4096];
+
+static names *taken_like(const char *name)
+{
+    unsigned hash = 5381;
+    while (*name)
+        hash = hash * 33 + (unsigned char)*name++;
+    return &taken[hash % TCALL_ARRAY_LEN(taken)];
+}
+
+/* Words that are no names in C or C++, or that macros may replace: those of
+ * the standard headers, and the parameters of the lists. */
+static const char reserved[] =
+    " "
+    "alignas alignof and and_eq asm assert auto bitand bitor bool "
+    "break came_ case catch char char16_t char32_t char8_t class "
+    "co_await co_return co_yield compl complex concept const "
+    "const_cast consteval constexpr constinit continue decltype "
+    "default delete do double dynamic_cast else enum errno explicit "
+    "export extern false far float for friend given_ goto i386 if "
+    "imaginary inline int interface linux long me mutable namespace "
+    "near new noexcept none_ noreturn not not_eq nullptr operator or "
+    "or_eq private protected public register reinterpret_cast requires "
+    "restrict return short signed sizeof small static static_assert "
+    "static_cast stderr stdin stdout struct switch template this "
+    "thread_local throw true try typedef typeid typename typeof "
+    "typeof_unqual union unix unsigned using virtual void volatile "
+    "wchar_t while xor xor_eq BUFSIZ EOF ERROR HUGE_VAL INFINITY NAN "
+    "NDEBUG NULL RAND_MAX ROW TRUE FALSE WORD ";
+
+static bool is_reserved(const char *name)
+{
+    return strstr(reserved, join(join(" ", name), " ")) != NULL;
+}
+
+/* Returns the letters and digits of a name, anything else as one '_' between
+ * them; never empty. */
+static char *letters(tcall_str name, const char *otherwise)
+{
+    buffer made = {NULL, 0, 0};
+    for (size_t i = 0; i < name.len; i++) {
+        char byte = name.ptr[i];
+        bool letter = (unsigned char)byte < 128 && isalnum((unsigned char)byte);
+        if (letter || byte == '_')
+            add(&made, &byte, 1);
+        else if (made.len && made.at[made.len - 1] != '_')
+            add(&made, "_", 1);
+    }
+    while (made.len > 1 && made.at[made.len - 1] == '_' &&
+           !equal(name, made.at))
+        made.at[--made.len] = 0;
+    return made.len && !equal(tcall_str_of("_"), made.at) ? made.at
+                                                          : join(otherwise, "");
+}
+
+static char *numbered(const char *name, int number)
+{
+    buffer made = {NULL, 0, 0};
+    add(&made, name, strlen(name));
+    if (number > 1)
+        say(&made, "_%d", number);
+    return made.at;
+}
+
+/* Returns an identifier for a member or word that list does not have yet, and
+ * puts it there. */
+static char *member_name(names *list, tcall_str name, const char *otherwise)
+{
+    char *made = letters(name, otherwise), *unique = NULL;
+    if (isdigit((unsigned char)*made))
+        made = join(join(otherwise, "_"), made);
+    if (is_reserved(made))
+        made = join(made, "_value");
+    for (int number = 1; !unique || contains(list, unique); number++)
+        unique = numbered(made, number);
+    append(list, unique);
+    return unique;
+}
+
+static char *upper(const char *name)
+{
+    char *made = join(name, "");
+    for (char *c = made; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return made;
+}
+
+/* Returns base, or base_2 and so on: the first for which no identifier is taken
+ * that has it before one of these endings or, with '$' before the ending, its
+ * capitals. From then on they are taken, unless we only measure. */
+static char *claim(const char *base, const names *endings)
+{
+    for (int number = 1;; number++) {
+        char *candidate = numbered(base, number);
+        names made = {NULL, 0, 0};
+        bool free_ones = true;
+        for (size_t i = 0; i < endings->count; i++) {
+            const char *ending = endings->at[i];
+            append(&made, *ending == '$' ? join(upper(candidate), ending + 1)
+                                         : join(candidate, ending));
+            if (contains(taken_like(made.at[i]), made.at[i]))
+                free_ones = false;
+        }
+        for (size_t i = 0; free_ones && !measuring && i < made.count; i++)
+            append(taken_like(made.at[i]), made.at[i]);
+        if (free_ones)
+            return candidate;
+    }
+}
+
+/* -- What a schema means ------------------------------------------------- */
+
+typedef enum form {
+    PLAIN, /* nothing but types is asked for */
+    INTEGER,
+    NUMBER,
+    STRING,
+    CHOICE,
+    LIST,
+    OBJECT
+} form;
+
+struct member;
+
+/* What a schema accepts: values of these types, and of the form's type only
+ * those within its limits. NUMBER never comes without INTEGER in types. */
+typedef struct meaning {
+    int types;
+    form form;
+    int64_t low, high;      /* integer; INT64_MIN, INT64_MAX: none */
+    tcall_json least, most; /* number; missing: none */
+    bool over, under;       /* least, most are excluded */
+    int64_t min, max;       /* string, list; max -1: none */
+    names words;            /* choice */
+    struct meaning *item;   /* list */
+    struct member *members; /* object */
+    size_t member_count;
+    bool open;
+    const char *description;
+    tcall_json initial; /* default; missing: none */
+} meaning;
+
+typedef struct member {
+    const char *name;
+    bool required;
+    meaning value;
+} member;
+
+enum {
+    ALL = TCALL_SHAPE_ANY,
+    TEXTS = TCALL_SHAPE_STRING,
+    NUMBERS = TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+};
+
+static const struct {
+    const char *name;
+    int types;
+} type_names[] = {
+    {"null", TCALL_SHAPE_NULL},       {"boolean", TCALL_SHAPE_BOOLEAN},
+    {"integer", TCALL_SHAPE_INTEGER}, {"number", NUMBERS},
+    {"string", TCALL_SHAPE_STRING},   {"array", TCALL_SHAPE_ARRAY},
+    {"object", TCALL_SHAPE_OBJECT}};
+
+/* Returns the types of {"type": name}, or 0. */
+static int type_of(tcall_json name)
+{
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(type_names); i++)
+        if (!strcmp(tcall_json_string(name, ""), type_names[i].name))
+            return type_names[i].types;
+    return 0;
+}
+
+static int types_of(const place *at, tcall_json type)
+{
+    int types = 0;
+    tcall_json one;
+    if (!type.tok)
+        return ALL;
+    if (tcall_json_type(type) != TCALL_ARRAY) {
+        types = type_of(type);
+    } else {
+        for (one = tcall_json_first(type); one.tok; one = tcall_json_next(one))
+            if (!type_of(one))
+                types = -1;
+            else if (types >= 0)
+                types |= type_of(one);
+    }
+    if (types > 0)
+        return types;
+    refuse(at, "type", "is no type of JSON Schema");
+    return ALL;
+}
+
+/* What is done about a keyword. */
+typedef enum treatment {
+    READ,       /* below */
+    ANNOTATION, /* dropped: it accepts everything */
+    REFUSED     /* where values of its types may come */
+} treatment;
+
+static const struct keyword {
+    const char *name;
+    treatment treatment;
+    int types; /* that it is about */
+} keywords[] = {
+    {"type", READ, ALL},
+    {"enum", READ, ALL},
+    {"const", READ, ALL},
+    {"anyOf", READ, ALL},
+    {"oneOf", READ, ALL},
+    {"allOf", READ, ALL},
+    {"$ref", READ, ALL},
+    {"$defs", READ, ALL},
+    {"definitions", READ, ALL},
+    {"description", READ, ALL},
+    {"default", READ, ALL},
+    {"minimum", READ, NUMBERS},
+    {"maximum", READ, NUMBERS},
+    {"exclusiveMinimum", READ, NUMBERS},
+    {"exclusiveMaximum", READ, NUMBERS},
+    {"minLength", READ, TEXTS},
+    {"maxLength", READ, TEXTS},
+    {"items", READ, TCALL_SHAPE_ARRAY},
+    {"minItems", READ, TCALL_SHAPE_ARRAY},
+    {"maxItems", READ, TCALL_SHAPE_ARRAY},
+    {"properties", READ, TCALL_SHAPE_OBJECT},
+    {"required", READ, TCALL_SHAPE_OBJECT},
+    {"additionalProperties", READ, TCALL_SHAPE_OBJECT},
+    {"unevaluatedProperties", READ, TCALL_SHAPE_OBJECT},
+    {"title", ANNOTATION, ALL},
+    {"examples", ANNOTATION, ALL},
+    {"example", ANNOTATION, ALL},
+    {"format", ANNOTATION, ALL},
+    {"deprecated", ANNOTATION, ALL},
+    {"readOnly", ANNOTATION, ALL},
+    {"writeOnly", ANNOTATION, ALL},
+    {"contentEncoding", ANNOTATION, ALL},
+    {"contentMediaType", ANNOTATION, ALL},
+    {"contentSchema", ANNOTATION, ALL},
+    {"$schema", ANNOTATION, ALL},
+    {"$id", ANNOTATION, ALL},
+    {"$anchor", ANNOTATION, ALL},
+    {"$comment", ANNOTATION, ALL},
+    {"pattern", REFUSED, TEXTS},
+    {"multipleOf", REFUSED, NUMBERS},
+    {"uniqueItems", REFUSED, TCALL_SHAPE_ARRAY},
+    {"prefixItems", REFUSED, TCALL_SHAPE_ARRAY},
+    {"additionalItems", ANNOTATION, TCALL_SHAPE_ARRAY},
+    {"unevaluatedItems", REFUSED, TCALL_SHAPE_ARRAY},
+    {"contains", REFUSED, TCALL_SHAPE_ARRAY},
+    {"minContains", ANNOTATION, TCALL_SHAPE_ARRAY},
+    {"maxContains", ANNOTATION, TCALL_SHAPE_ARRAY},
+    {"minProperties", REFUSED, TCALL_SHAPE_OBJECT},
+    {"maxProperties", REFUSED, TCALL_SHAPE_OBJECT},
+    {"patternProperties", REFUSED, TCALL_SHAPE_OBJECT},
+    {"propertyNames", REFUSED, TCALL_SHAPE_OBJECT},
+    {"dependencies", REFUSED, TCALL_SHAPE_OBJECT},
+    {"dependentRequired", REFUSED, TCALL_SHAPE_OBJECT},
+    {"dependentSchemas", REFUSED, TCALL_SHAPE_OBJECT},
+    {"not", REFUSED, ALL},
+    {"if", REFUSED, ALL},
+    {"then", ANNOTATION, ALL},
+    {"else", ANNOTATION, ALL},
+    {"$dynamicRef", REFUSED, ALL},
+    {"$recursiveRef", REFUSED, ALL},
+};
+
+static const struct keyword *keyword_of(const char *name)
+{
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(keywords); i++)
+        if (!strcmp(keywords[i].name, name))
+            return &keywords[i];
+    return NULL;
+}
+
+/* Does this schema accept everything? */
+static bool accepts_all(tcall_json schema)
+{
+    return tcall_json_bool(schema, false) ||
+           (tcall_json_type(schema) == TCALL_OBJECT &&
+            !tcall_json_count(schema));
+}
+
+/* Keywords that say nothing with this value, although they are refused. */
+static bool says_nothing(const char *name, int types, tcall_json value)
+{
+    if (!strcmp(name, "multipleOf"))
+        return tcall_json_int(value, 0) == 1 && !(types & TCALL_SHAPE_NUMBER);
+    if (!strcmp(name, "minProperties"))
+        return tcall_json_int(value, 1) == 0;
+    if (!strcmp(name, "uniqueItems"))
+        return !tcall_json_bool(value, true);
+    if (!strcmp(name, "propertyNames") &&
+        !strcmp(tcall_json_string(tcall_json_get(value, "type"), ""), "string"))
+        return tcall_json_count(value) == 1;
+    return strcmp(name, "not") && strcmp(name, "contains") &&
+           accepts_all(value);
+}
+
+/* Refuses the keywords that a shape has nothing for, and notes the others that
+ * get lost. */
+static void look_at_keywords(const place *at, tcall_json schema, int types)
+{
+    tcall_json value = tcall_json_first(schema);
+    for (; value.tok; value = tcall_json_next(value)) {
+        const char *name = tcall_json_key(value).ptr;
+        const struct keyword *known = keyword_of(name);
+        if (!known && strncmp(name, "x-", 2))
+            note(at, name, "is no keyword of JSON Schema: dropped");
+        else if (!known || known->treatment == ANNOTATION) {
+            if (option.verbose)
+                note(at, name, "dropped");
+        } else if (!(known->types & types)) {
+            if (option.verbose)
+                note(at, name, "says nothing of values of this type: dropped");
+        } else if (known->treatment == REFUSED &&
+                   !says_nothing(name, types, value)) {
+            refuse(at, name, "a shape has nothing for it");
+        }
+    }
+}
+
+static meaning read_schema(const place *at, tcall_json schema);
+
+static meaning plain(int types)
+{
+    meaning made;
+    memset(&made, 0, sizeof made);
+    made.types = types;
+    made.low = INT64_MIN;
+    made.high = INT64_MAX;
+    made.max = -1;
+    made.open = true;
+    return made;
+}
+
+/* Returns a count that is a keyword's value, or otherwise where it is not
+ * given. */
+static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
+                        int64_t otherwise)
+{
+    tcall_json value = tcall_json_get(schema, keyword);
+    int64_t count = tcall_json_int64(value, -1);
+    if (!value.tok)
+        return otherwise;
+    if (count < 0 || count > INT32_MAX) {
+        refuse(at, keyword, "is no count below 2,147,483,648");
+        return otherwise;
+    }
+    return count;
+}
+
+/* Narrows the integers by the bound that a keyword sets: rounded up (direction
+ * 1) or down (-1), and one further where it is excluded. */
+static void narrow_integers(const place *at, meaning *made, tcall_json schema,
+                            const char *keyword, int direction)
+{
+    tcall_json value = tcall_json_get(schema, keyword);
+    double number = tcall_json_double(value, 0);
+    double whole = direction > 0 ? ceil(number) : floor(number);
+    bool excluded = *keyword == 'e' && !(number < whole) && !(number > whole);
+    int64_t bound = tcall_json_int64(value, (int64_t)0);
+    if (!value.tok)
+        return;
+    if (tcall_json_type(value) != TCALL_NUMBER || number * direction > 9.2e18) {
+        refuse(at, keyword, "is no number of 64 bits");
+        return;
+    }
+    if (number * direction < -9.2e18)
+        return; /* no integer of 64 bits is beyond it */
+    if (number < whole || number > whole)
+        bound = (int64_t)whole;
+    bound += excluded ? direction : 0;
+    if (direction > 0 && bound > made->low)
+        made->low = bound;
+    else if (direction < 0 && bound < made->high)
+        made->high = bound;
+    made->form = INTEGER;
+}
+
+static void read_integer(const place *at, meaning *made, tcall_json schema)
+{
+    narrow_integers(at, made, schema, "minimum", 1);
+    narrow_integers(at, made, schema, "maximum", -1);
+    narrow_integers(at, made, schema, "exclusiveMinimum", 1);
+    narrow_integers(at, made, schema, "exclusiveMaximum", -1);
+    if (made->low > made->high)
+        refuse(at, "minimum", "is over maximum");
+}
+
+/* Can toolcall.h hold this bound exactly, as millionths in an int64_t? The
+ * expression is that of TCALL_MILLIONTHS_. */
+static bool in_millionths(tcall_json bound)
+{
+    double value = tcall_json_double(bound, 0);
+    int64_t units;
+    if (fabs(value) > 9e12)
+        return false;
+    units = (int64_t)(value * 1000000. + (value < 0 ? -0.5 : 0.5));
+    if (fabs(value) > 9e9) /* beyond the digits of a double */
+        return units % 1000000 == 0 && !(value < ceil(value)) &&
+               units / 1000000 == (int64_t)value;
+    return !(value < (double)units / 1000000.) &&
+           !(value > (double)units / 1000000.);
+}
+
+/* Reads one end of the bounds of a number: the narrower of two keywords. */
+static tcall_json number_bound(const place *at, tcall_json schema,
+                               const char *keyword, const char *excluding,
+                               bool *excluded)
+{
+    tcall_json bound = tcall_json_get(schema, keyword);
+    tcall_json other = tcall_json_get(schema, excluding);
+    double distance = tcall_json_double(other, 0) - tcall_json_double(bound, 0);
+    bool low = keyword[1] == 'i'; /* of minimum */
+    *excluded =
+        other.tok && (!bound.tok || (low ? distance >= 0 : distance <= 0));
+    if (*excluded)
+        bound = other;
+    if (bound.tok && tcall_json_type(bound) != TCALL_NUMBER)
+        refuse(at, *excluded ? excluding : keyword, "is no number");
+    else if (bound.tok && !in_millionths(bound))
+        refuse(at, *excluded ? excluding : keyword,
+               "has more than 6 decimals, or is too large");
+    return bound;
+}
+
+static void read_number(const place *at, meaning *made, tcall_json schema)
+{
+    made->least =
+        number_bound(at, schema, "minimum", "exclusiveMinimum", &made->over);
+    made->most =
+        number_bound(at, schema, "maximum", "exclusiveMaximum", &made->under);
+    if (made->least.tok || made->most.tok)
+        made->form = NUMBER;
+}
+
+static void read_string(const place *at, meaning *made, tcall_json schema)
+{
+    made->min = count_of(at, schema, "minLength", 0);
+    made->max = count_of(at, schema, "maxLength", -1);
+    if (made->min > 0 || made->max >= 0)
+        made->form = STRING;
+    if (made->max >= 0 && made->max < made->min)
+        refuse(at, "maxLength", "is less than minLength");
+}
+
+static void read_list(const place *at, meaning *made, tcall_json schema)
+{
+    tcall_json items = tcall_json_get(schema, "items");
+    place below = {at, "items"};
+    made->min = count_of(at, schema, "minItems", 0);
+    made->max = count_of(at, schema, "maxItems", -1);
+    if (made->max == 0)
+        refuse(at, "maxItems", "0: a list has room for one item at least");
+    else if (made->max > 0 && made->max < made->min)
+        refuse(at, "maxItems", "is less than minItems");
+    if (tcall_json_type(items) == TCALL_ARRAY) {
+        refuse(at, "items", "a schema for each position");
+        return;
+    }
+    if (!items.tok && !made->min && made->max < 0)
+        return;
+    made->form = LIST;
+    made->item = (meaning *)take(1, sizeof *made->item);
+    *made->item = items.tok ? read_schema(&below, items) : plain(ALL);
+}
+
+static void read_required(const place *at, meaning *made, tcall_json required)
+{
+    tcall_json name = tcall_json_first(required);
+    if (required.tok && tcall_json_type(required) != TCALL_ARRAY) {
+        refuse(at, "required", "is no list of names");
+        return;
+    }
+    for (; name.tok; name = tcall_json_next(name)) {
+        const char *wanted = tcall_json_string(name, "");
+        size_t i = 0;
+        while (i < made->member_count && strcmp(made->members[i].name, wanted))
+            i++;
+        if (i == made->member_count && !made->open) {
+            refuse(at, "required", "names a member that may not come");
+        } else if (i == made->member_count) {
+            made->members[i].name = wanted;
+            made->members[i].value = plain(ALL);
+            made->member_count++;
+        }
+        made->members[i].required = true;
+    }
+}
+
+/* Returns false where an object has no other members than the known ones. */
+static bool read_open(const place *at, tcall_json schema)
+{
+    static const char *const others[] = {"additionalProperties",
+                                         "unevaluatedProperties"};
+    bool open = true;
+    for (int i = 0; i < 2; i++) {
+        tcall_json value = tcall_json_get(schema, others[i]);
+        if (tcall_json_type(value) == TCALL_BOOL &&
+            !tcall_json_bool(value, true))
+            open = false;
+        else if (value.tok && !accepts_all(value))
+            refuse(at, others[i], "a schema for members that have no name");
+    }
+    return open;
+}
+
+static void read_object(const place *at, meaning *made, tcall_json schema)
+{
+    tcall_json properties = tcall_json_get(schema, "properties");
+    tcall_json required = tcall_json_get(schema, "required");
+    tcall_json value = tcall_json_first(properties);
+    place within = {at, "properties"}, below = {&within, NULL};
+    size_t count = (size_t)tcall_json_count(properties) +
+                   (size_t)tcall_json_count(required);
+    made->open = read_open(at, schema);
+    made->members = (member *)take(count + 1, sizeof *made->members);
+    for (; value.tok; value = tcall_json_next(value)) {
+        member *next = &made->members[made->member_count++];
+        next->name = below.step = tcall_json_key(value).ptr;
+        next->value = read_schema(&below, value);
+        if (strlen(next->name) != tcall_json_key(value).len || !*next->name)
+            refuse(&below, "properties", "a name that is empty or has a NUL");
+    }
+    read_required(at, made, required);
+    if (made->member_count > 64)
+        refuse(at, "properties", "more than 64 members");
+    if (made->member_count || !made->open)
+        made->form = OBJECT;
+}
+
+/* The types of which a form has values. */
+static int limited_types(form of)
+{
+    static const int types[] = {
+        0,     NUMBERS,           NUMBERS,           TEXTS,
+        TEXTS, TCALL_SHAPE_ARRAY, TCALL_SHAPE_OBJECT};
+    return types[of];
+}
+
+/* Reads the limits of the one type that may have some. */
+static void read_limits(const place *at, meaning *made, tcall_json schema)
+{
+    int types = made->types, limited = 0;
+    for (int type = TCALL_SHAPE_INTEGER; type <= TCALL_SHAPE_OBJECT;
+         type *= 2) {
+        meaning next = plain(types);
+        if (type & types & TCALL_SHAPE_NUMBER)
+            read_number(at, &next, schema);
+        else if (type & types && !(types & TCALL_SHAPE_NUMBER) &&
+                 type == TCALL_SHAPE_INTEGER)
+            read_integer(at, &next, schema);
+        else if (type & types & TCALL_SHAPE_STRING)
+            read_string(at, &next, schema);
+        else if (type & types & TCALL_SHAPE_ARRAY)
+            read_list(at, &next, schema);
+        else if (type & types & TCALL_SHAPE_OBJECT)
+            read_object(at, &next, schema);
+        if (next.form) {
+            limited++;
+            *made = next;
+        }
+    }
+    types &= ~(limited_types(made->form) | TCALL_SHAPE_NULL);
+    if (limited > 1 || (limited && types))
+        refuse(at, "type", "limits of one type beside other types");
+}
+
+/* The values of an enum. */
+typedef struct values {
+    names words;
+    int64_t low, high;
+    int integers, truths, others; /* truths: bits, 1 false, 2 true */
+    bool null;
+} values;
+
+static void add_value(const place *at, values *all, tcall_json value, int types)
+{
+    tcall_str text = tcall_json_str(value);
+    int64_t number = tcall_json_int64(value, INT64_MIN);
+    tcall_type type = tcall_json_type(value);
+    if (type == TCALL_NULL) {
+        all->null = types & TCALL_SHAPE_NULL;
+    } else if (type == TCALL_STRING && types & TCALL_SHAPE_STRING) {
+        if (!text.len || strlen(text.ptr) != text.len)
+            refuse(at, "enum", "a word that is empty or has a NUL");
+        if (!contains(&all->words, text.ptr))
+            append(&all->words, join(text.ptr, ""));
+    } else if (type == TCALL_NUMBER && types & NUMBERS) {
+        all->others += number == INT64_MIN;
+        all->low = !all->integers || number < all->low ? number : all->low;
+        all->high = !all->integers || number > all->high ? number : all->high;
+        all->integers++;
+    } else if (type == TCALL_BOOL && types & TCALL_SHAPE_BOOLEAN) {
+        all->truths |= tcall_json_bool(value, false) ? 2 : 1;
+    } else if (type == TCALL_ARRAY || type == TCALL_OBJECT) {
+        all->others++;
+    }
+}
+
+/* Returns what an enum accepts. */
+static meaning of_values(const place *at, const values *all)
+{
+    meaning made = plain(all->null ? TCALL_SHAPE_NULL : 0);
+    if (all->words.count) {
+        made.types |= TEXTS;
+        made.form = CHOICE;
+        made.words = all->words;
+    } else if (all->integers) {
+        made.types |= TCALL_SHAPE_INTEGER;
+        made.form = INTEGER;
+        made.low = all->low;
+        made.high = all->high;
+    } else if (all->truths) {
+        made.types |= TCALL_SHAPE_BOOLEAN;
+    }
+    if (all->others || all->truths % 3 ||
+        (all->words.count > 0) + (all->integers > 0) + (all->truths > 0) > 1 ||
+        (all->integers && all->high - all->low + 1 != all->integers))
+        refuse(at, "enum",
+               "values that are neither words nor a range of "
+               "integers nor both truth values");
+    else if (all->words.count > 254)
+        refuse(at, "enum", "more than 254 words");
+    else if (!made.types)
+        refuse(at, "enum", "no value is left");
+    return made;
+}
+
+/* -- Schemas of schemas -------------------------------------------------- */
+
+/* Do both accept the same? Only what is no list and no object is compared. */
+static bool same(const meaning *a, const meaning *b)
+{
+    if (a->form != b->form || a->form == NUMBER || a->form >= LIST)
+        return false;
+    if (a->low != b->low || a->high != b->high || a->min != b->min ||
+        a->max != b->max || a->words.count != b->words.count)
+        return false;
+    for (size_t i = 0; i < a->words.count; i++)
+        if (!contains(&b->words, a->words.at[i]))
+            return false;
+    return true;
+}
+
+/* Widens a by b: what one of them accepts or, with once, exactly one. Returns
+ * NULL, or why no kind can say it. */
+static const char *widen(meaning *a, const meaning *b, bool once)
+{
+    int types = a->types | b->types;
+    const meaning *limits = a->form ? a : b;
+    const meaning *other = a->form ? b : a;
+    if (once && a->types & b->types &&
+        !(a->form == CHOICE && b->form == CHOICE))
+        return "two of its schemas accept the same value";
+    if (a->form == CHOICE && b->form == CHOICE) {
+        if (once && (a->types & b->types) != TEXTS)
+            return "two of its schemas accept the same value";
+        for (size_t i = 0; i < b->words.count; i++)
+            if (!contains(&a->words, b->words.at[i]))
+                append(&a->words, b->words.at[i]);
+            else if (once)
+                return "two of its schemas accept the same value";
+    } else if (a->form && b->form) {
+        if (!same(a, b))
+            return "schemas with different limits";
+    } else if (limits->form) {
+        int covered = limited_types(limits->form) & limits->types;
+        if ((other->types & covered) == covered) {
+            *a = plain(types); /* the other one accepts all of them */
+        } else {
+            if (types & ~(covered | TCALL_SHAPE_NULL))
+                return "limits of one type beside other types";
+            *a = *limits;
+        }
+    }
+    a->types = types;
+    return NULL;
+}
+
+/* Narrows a to what b accepts as well. Returns NULL, or why it cannot. */
+static const char *narrow(meaning *a, const meaning *b)
+{
+    int types = a->types & b->types;
+    meaning narrowed = a->form ? *a : *b;
+    const meaning *other = a->form ? b : a;
+    if (a->form == INTEGER && b->form == INTEGER) {
+        narrowed.low = a->low > b->low ? a->low : b->low;
+        narrowed.high = a->high < b->high ? a->high : b->high;
+    } else if (a->form && b->form && !same(a, b)) {
+        return "two schemas with limits";
+    }
+    if (narrowed.form == NUMBER && !(other->types & TCALL_SHAPE_NUMBER))
+        return "integers among numbers with limits";
+    if (!types)
+        return "no value is left";
+    if (!(limited_types(narrowed.form) & types))
+        narrowed.form = PLAIN;
+    if (narrowed.form == INTEGER)
+        types &= ~TCALL_SHAPE_NUMBER;
+    narrowed.types = types;
+    narrowed.description = a->description;
+    narrowed.initial = a->initial;
+    *a = narrowed;
+    return NULL;
+}
+
+/* Reads anyOf, oneOf or allOf into made. */
+static void read_branches(const place *at, meaning *made, tcall_json branches,
+                          const char *keyword)
+{
+    place within = {at, keyword}, below = {&within, NULL};
+    tcall_json branch = tcall_json_first(branches);
+    bool all = !strcmp(keyword, "allOf"), once = !strcmp(keyword, "oneOf");
+    const char *why =
+        tcall_json_count(branches) ? NULL : "is no list of schemas";
+    meaning joint = plain(ALL), next;
+    for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", i);
+        below.step = number;
+        next = read_schema(&below, branch);
+        if (!i)
+            joint = next;
+        else if (!why)
+            why = all ? narrow(&joint, &next) : widen(&joint, &next, once);
+    }
+    if (!why)
+        why = narrow(made, &joint);
+    if (!made->description && all)
+        made->description = joint.description;
+    if (why && !refused)
+        refuse(at, keyword, why);
+}
+
+static tcall_json root; /* the schema that "#/$defs/x" is in */
+
+/* Follows a JSON Pointer below the root. Returns a missing value where there is
+ * nothing. */
+static tcall_json target_of(const char *pointer)
+{
+    tcall_json found = root;
+    if (*pointer++ != '#')
+        memset(&found, 0, sizeof found);
+    while (*pointer == '/' && found.tok) {
+        buffer step = {NULL, 0, 0};
+        for (pointer++; *pointer && *pointer != '/'; pointer++) {
+            bool escape = *pointer == '~' && pointer[1];
+            pointer += escape;
+            add(&step, escape ? *pointer == '1' ? "/" : "~" : pointer, 1);
+        }
+        found = tcall_json_type(found) == TCALL_ARRAY
+                    ? tcall_json_at(found, atoi(step.at ? step.at : "-1"))
+                    : tcall_json_get(found, step.at ? step.at : "");
+    }
+    if (*pointer)
+        memset(&found, 0, sizeof found);
+    return found;
+}
+
+/* Reads what "$ref" points to in its place. */
+static void read_reference(const place *at, meaning *made, tcall_json reference)
+{
+    static const tcall_tok *under_way[64];
+    static size_t depth;
+    place below = {at, "$ref"};
+    tcall_json target = target_of(tcall_json_string(reference, ""));
+    const char *why = target.tok ? NULL : "points to nothing in this schema";
+    meaning meant;
+    for (size_t i = 0; i < depth; i++)
+        if (under_way[i] == target.tok)
+            why = "leads back to itself";
+    if (!why && depth < TCALL_ARRAY_LEN(under_way)) {
+        under_way[depth++] = target.tok;
+        meant = read_schema(&below, target);
+        depth--;
+        why = narrow(made, &meant);
+        if (!made->description)
+            made->description = meant.description;
+        if (!made->initial.tok)
+            made->initial = meant.initial;
+    }
+    if (why)
+        refuse(at, "$ref", why);
+}
+
+/* Reads enum and const. */
+static void read_values(const place *at, meaning *made, tcall_json schema)
+{
+    tcall_json list = tcall_json_get(schema, "enum");
+    tcall_json one = tcall_json_get(schema, "const");
+    tcall_json value = tcall_json_first(list);
+    const char *why;
+    meaning meant;
+    values all;
+    if (!list.tok && !one.tok)
+        return;
+    memset(&all, 0, sizeof all);
+    if (one.tok)
+        add_value(at, &all, one, made->types);
+    for (; !one.tok && value.tok; value = tcall_json_next(value))
+        add_value(at, &all, value, made->types);
+    meant = of_values(at, &all);
+    why = refused ? NULL : narrow(made, &meant);
+    if (why)
+        refuse(at, one.tok ? "const" : "enum", why);
+}
+
+static meaning read_schema(const place *at, tcall_json schema)
+{
+    static const char *const combined[] = {"anyOf", "oneOf", "allOf"};
+    meaning made = plain(ALL);
+    if (tcall_json_type(schema) != TCALL_OBJECT) {
+        if (!tcall_json_bool(schema, false))
+            refuse(at, "schema", "accepts nothing, or is none");
+        return made;
+    }
+    made.types = types_of(at, tcall_json_get(schema, "type"));
+    if (!at && !tcall_json_get(schema, "type").tok)
+        made.types = TCALL_SHAPE_OBJECT; /* arguments are */
+    read_limits(at, &made, schema);
+    read_values(at, &made, schema);
+    look_at_keywords(at, schema, made.types);
+    made.description =
+        tcall_json_string(tcall_json_get(schema, "description"), NULL);
+    made.initial = tcall_json_get(schema, "default");
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(combined); i++)
+        if (tcall_json_get(schema, combined[i]).tok)
+            read_branches(at, &made, tcall_json_get(schema, combined[i]),
+                          combined[i]);
+    if (tcall_json_get(schema, "$ref").tok)
+        read_reference(at, &made, tcall_json_get(schema, "$ref"));
+    return made;
+}
+
+/* -- Writing ------------------------------------------------------------- */
+
+/* The definitions of one tool, and what is known of them. */
+typedef struct output {
+    buffer out;
+    int levels; /* objects and lists that lie within each other, at most */
+} output;
+
+/* What a value becomes: its kind, and its bytes in a struct. */
+typedef struct kind {
+    buffer name;
+    const char *of; /* choice, list, object: the name in it */
+    bool null;      /* or_null around it */
+    long size, align;
+} kind;
+
+static kind kind_of(output *to, const meaning *what, const char *base,
+                    int level);
+
+/* Adds a character as a string literal has it. */
+static void say_character(buffer *to, const char *bytes, char before)
+{
+    unsigned char byte = (unsigned char)*bytes;
+    if (byte == '"' || byte == '\\')
+        say(to, "\\%c", byte);
+    else if (byte == '\n')
+        say(to, "\\n");
+    else if (byte == '?' && before == '?')
+        say(to, "\\?"); /* no trigraphs */
+    else if (byte < 32 || byte == 127)
+        say(to, "\\%03o", byte);
+    else
+        add(to, bytes, 1);
+}
+
+/* Adds a string literal. Long ones go on in further lines, each of which begins
+ * with indent, unless that is empty. */
+static void say_literal(buffer *to, const char *bytes, const char *indent)
+{
+    size_t width = 0;
+    char before = 0;
+    add(to, "\"", 1);
+    for (; *bytes; before = *bytes++, width++) {
+        bool inside = (*bytes & 0xC0) == 0x80; /* a character of UTF-8 */
+        if (*indent && width > 62 && !inside &&
+            (before == ' ' || width > 110)) {
+            say(to, "\"%s\"", indent);
+            width = 0;
+        }
+        say_character(to, bytes, before);
+    }
+    add(to, "\"", 1);
+}
+
+static const char *bound_text(char *room, int64_t bound)
+{
+    if (bound == INT64_MIN)
+        return "INT64_MIN";
+    if (bound == INT64_MAX)
+        return "INT64_MAX";
+    snprintf(room, 32, "%lld", (long long)bound);
+    return room;
+}
+
+static void integer_kind(kind *made, const meaning *what)
+{
+    char low[32], high[32];
+    /* Bounds of INT32_MIN and INT32_MAX would not be said in the schema. */
+    bool small = what->low > INT32_MIN && what->high < INT32_MAX;
+    bool low_free = what->low == INT64_MIN && what->high < INT32_MAX;
+    bool high_free = what->high == INT64_MAX && what->low > INT32_MIN;
+    bool both_free = what->low == INT64_MIN && what->high == INT64_MAX;
+    made->size = made->align = 4;
+    if (small) {
+        say(&made->name, "integer(%s, %s)", bound_text(low, what->low),
+            bound_text(high, what->high));
+    } else if (option.int32 && (low_free || high_free || both_free)) {
+        say(&made->name, "integer(%s, %s)",
+            what->low == INT64_MIN ? "INT32_MIN" : bound_text(low, what->low),
+            what->high == INT64_MAX ? "INT32_MAX"
+                                    : bound_text(high, what->high));
+    } else {
+        made->size = made->align = 8;
+        say(&made->name, "integer64(%s, %s)", bound_text(low, what->low),
+            bound_text(high, what->high));
+    }
+}
+
+/* Can these bounds be those of fixed(option.fixed, ...)? */
+static bool is_fixed(const meaning *what)
+{
+    double scale = pow(10, (double)option.fixed);
+    double least = tcall_json_double(what->least, -1e30) * scale;
+    double most = tcall_json_double(what->most, 1e30) * scale;
+    return option.fixed > 0 && !what->over && !what->under &&
+           fabs(least) < 2147483647. && fabs(most) < 2147483647. &&
+           fabs(least - round(least)) < 1e-6 && fabs(most - round(most)) < 1e-6;
+}
+
+static void number_kind(kind *made, const meaning *what)
+{
+    const char *least =
+        what->least.tok ? tcall_json_str(what->least).ptr : "TCALL_NO_MINIMUM";
+    const char *most =
+        what->most.tok ? tcall_json_str(what->most).ptr : "TCALL_NO_MAXIMUM";
+    int least_len = what->least.tok ? (int)tcall_json_str(what->least).len : 64;
+    int most_len = what->most.tok ? (int)tcall_json_str(what->most).len : 64;
+    made->size = made->align = 8;
+    if (is_fixed(what)) {
+        made->size = made->align = 4;
+        say(&made->name, "fixed(%ld, ", option.fixed);
+    } else {
+        say(&made->name, "number%s(",
+            what->over && what->under ? "_between"
+            : what->over              ? "_over"
+            : what->under             ? "_under"
+                                      : "");
+    }
+    say(&made->name, "%.*s, %.*s)", least_len, least, most_len, most);
+}
+
+/* Returns the length of a default that is a text, else 0. */
+static long default_len(const meaning *what)
+{
+    return tcall_json_type(what->initial) == TCALL_STRING
+               ? (long)tcall_json_str(what->initial).len
+               : 0;
+}
+
+static void string_kind(kind *made, const meaning *what)
+{
+    long min = (long)what->min, max = (long)what->max, room = option.text;
+    if (what->max < 0) {
+        room = room < min ? min : room;
+        room = room < default_len(what) ? default_len(what) : room;
+        say(&made->name, "string(%ld, %ld)", min, room);
+    } else if (option.bytes && max <= option.most) {
+        say(&made->name, "text(%ld, %ld)", min, room = max);
+    } else if (max <= option.most / 4) {
+        say(&made->name, "characters(%ld, %ld)", min, max);
+        room = 4 * max;
+    } else {
+        room = option.most < min ? min : option.most;
+        say(&made->name, "characters_in(%ld, %ld, %ld)", min, max, room);
+    }
+    made->size = room + 1;
+}
+
+static names endings(const char *const *these)
+{
+    names list = {NULL, 0, 0};
+    for (; *these; these++)
+        append(&list, join(*these, ""));
+    return list;
+}
+
+/* Returns the names of the words of a choice; *plain: all are the words. */
+static names word_names(const names *words, bool *plain_words)
+{
+    names made = {NULL, 0, 0};
+    *plain_words = true;
+    append(&made, join("word_count", "")); /* taken, and removed below */
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->at[i];
+        const char *name = member_name(&made, tcall_str_of(word), "word");
+        *plain_words = *plain_words && !strcmp(name, word);
+    }
+    made.at++;
+    made.count--;
+    return made;
+}
+
+static void choice_kind(output *to, kind *made, const meaning *what,
+                        const char *base)
+{
+    static const char *const fixed_endings[] = {"_word_count", "_words_",
+                                                "$_WORDS", NULL};
+    bool plain_words;
+    names words = word_names(&what->words, &plain_words);
+    names ends = endings(fixed_endings);
+    char *name, *list;
+    for (size_t i = 0; i < words.count; i++)
+        append(&ends, join("_", words.at[i]));
+    name = claim(base, &ends);
+    list = upper(name);
+    say(&to->out, "#define %s_WORDS(WORD, me)", list);
+    for (size_t i = 0; i < words.count; i++) {
+        say(&to->out, " \\\n    WORD(me, %s", words.at[i]);
+        if (!plain_words) {
+            say(&to->out, ", ");
+            say_literal(&to->out, what->words.at[i], "");
+        }
+        say(&to->out, ")");
+    }
+    say(&to->out, "\nTCALL_CHOICE%s(%s, %s_WORDS)\n\n",
+        plain_words ? "" : "_AS", name, list);
+    say(&made->name, "choice(%s)", name);
+    made->of = name;
+}
+
+/* Adds a kind and what is around it. */
+static void say_kind(buffer *to, const kind *made)
+{
+    say(to, "%s", made->null ? "or_null(" : "");
+    add(to, made->name.at, made->name.len);
+    say(to, "%s", made->null ? ")" : "");
+}
+
+/* Returns n rounded up to whole aligns. */
+static long aligned(long n, long align)
+{
+    return (n + align - 1) / align * align;
+}
+
+static void list_kind(output *to, kind *made, const meaning *what,
+                      const char *base, int level)
+{
+    static const char *const fixed_endings[] = {
+        "", "_min_", "_max_", "_flags_", "_ranges_", "_item_", NULL};
+    names ends = endings(fixed_endings);
+    kind item = kind_of(to, what->item, join(base, "_item"), level + 1);
+    long min = (long)what->min, max = (long)what->max;
+    char *name = claim(base, &ends);
+    if (max < 0)
+        max = option.list < min ? min : option.list;
+    say(&to->out, "TCALL_%sLIST(%s, ", what->max < 0 ? "OPEN_" : "", name);
+    say_kind(&to->out, &item);
+    say(&to->out, ", %ld, %ld)\n\n", min, max);
+    made->align = item.align > 2 ? item.align : 2;
+    made->size = aligned(2, item.align) + item.size * max;
+    made->size = aligned(made->size, made->align);
+    say(&made->name, "list(%s)", name);
+    made->of = name;
+}
+
+/* Adds a number as JSON has it, which C reads as the same. */
+static void say_number(buffer *to, tcall_json number)
+{
+    tcall_str digits = tcall_json_str(number);
+    add(to, digits.ptr, digits.len);
+    if (digits.len > 18 && !strpbrk(digits.ptr, ".eE"))
+        say(to, ".0"); /* no integer of C is that long */
+}
+
+static bool say_integer_default(buffer *to, const meaning *what,
+                                const kind *made)
+{
+    int64_t number = tcall_json_int64(what->initial, INT64_MIN);
+    bool small = number > INT32_MIN && number < INT32_MAX;
+    char room[32];
+    if (number == INT64_MIN || number < what->low || number > what->high ||
+        (made->size == 4 && !small))
+        return false;
+    say(to, "%s", bound_text(room, number));
+    return true;
+}
+
+static bool say_number_default(buffer *to, const meaning *what)
+{
+    double number = tcall_json_double(what->initial, 1e300);
+    double least = tcall_json_double(what->least, -1e29);
+    double most = tcall_json_double(what->most, 1e29);
+    if (number < least || number > most || (what->over && number <= least) ||
+        (what->under && number >= most))
+        return false;
+    say_number(to, what->initial);
+    return true;
+}
+
+static bool say_choice_default(buffer *to, const meaning *what,
+                               const kind *made)
+{
+    bool plain_words;
+    names words = word_names(&what->words, &plain_words);
+    for (size_t i = 0; i < words.count; i++)
+        if (equal(tcall_json_str(what->initial), what->words.at[i])) {
+            say(to, "%s_%s", made->of, words.at[i]);
+            return true;
+        }
+    return false;
+}
+
+static bool say_string_default(buffer *to, const meaning *what,
+                               const kind *made)
+{
+    tcall_str value = tcall_json_str(what->initial);
+    long len = (long)value.len;
+    if (strlen(value.ptr) != value.len || len < what->min ||
+        (what->max >= 0 && len > what->max) || len >= made->size)
+        return false;
+    say_literal(to, value.ptr, "");
+    return true;
+}
+
+/* Adds a default as the role says it, or returns false where the kind has none
+ * like it. */
+static bool say_default(buffer *to, const meaning *what, const kind *made)
+{
+    tcall_type type = tcall_json_type(what->initial);
+    int types = what->types & ~TCALL_SHAPE_NULL;
+    if (types == TCALL_SHAPE_BOOLEAN && type == TCALL_BOOL) {
+        say(to, tcall_json_bool(what->initial, false) ? "true" : "false");
+        return true;
+    }
+    if (types == TCALL_SHAPE_INTEGER && type == TCALL_NUMBER)
+        return say_integer_default(to, what, made);
+    if (types == NUMBERS && type == TCALL_NUMBER)
+        return say_number_default(to, what);
+    if (what->form == CHOICE && type == TCALL_STRING)
+        return say_choice_default(to, what, made);
+    return types == TEXTS && type == TCALL_STRING &&
+           say_string_default(to, what, made);
+}
+
+/* Adds the role of a member. */
+static void say_role(buffer *to, const member *row, const kind *made)
+{
+    place within = {NULL, "properties"}, at = {&within, row->name};
+    bool given = tcall_json_type(row->value.initial) > TCALL_NULL;
+    buffer initial = {NULL, 0, 0};
+    if (row->required) {
+        if (given && option.verbose)
+            note(&at, "default", "of a required member: dropped");
+        say(to, "required");
+    } else if (given && say_default(&initial, &row->value, made)) {
+        say(to, "defaults(");
+        add(to, initial.at, initial.len);
+        say(to, ")");
+    } else {
+        if (given)
+            note(&at, "default", "its kind has none like it: dropped");
+        say(to, "optional");
+    }
+}
+
+/* Adds one row of an object's list. */
+static void say_row(buffer *to, const member *row, const char *name,
+                    const kind *made)
+{
+    bool other_name = strcmp(name, row->name) != 0;
+    say(to, " \\\n    ROW(me, ");
+    say_role(to, row, made);
+    say(to, ", ");
+    if (other_name) {
+        say(to, "named(");
+        say_literal(to, row->name, "");
+        say(to, ", ");
+    }
+    say_kind(to, made);
+    say(to, "%s, %s, \\\n        ", other_name ? ")" : "", name);
+    say_literal(to, row->value.description ? row->value.description : "",
+                " \\\n        ");
+    say(to, ")");
+}
+
+static const char *const object_endings[] = {
+    "",         "_member_count", "_names_", "_descriptions_", "_initial_",
+    "_ranges_", "_members_",     "_shape",  "$_ROWS",         NULL};
+
+/* Writes the list of an object and its TCALL_SHAPE. The structs of its members
+ * come before it. */
+static void object_kind(output *to, kind *made, const meaning *what,
+                        const char *base, int level)
+{
+    names ends = endings(object_endings), members = {NULL, 0, 0};
+    buffer rows = {NULL, 0, 0};
+    long bytes = 2 * (((long)what->member_count + 7) / 8), align = 1;
+    char *name;
+    for (size_t i = 0; i < what->member_count; i++) {
+        const member *row = &what->members[i];
+        char *own = member_name(&members, tcall_str_of(row->name), "member");
+        kind of =
+            kind_of(to, &row->value, join(join(base, "_"), own), level + 1);
+        append(&ends, join("_at_", own));
+        say_row(&rows, row, own, &of);
+        bytes = aligned(bytes, of.align) + of.size;
+        align = of.align > align ? of.align : align;
+    }
+    name = claim(base, &ends);
+    if (what->member_count) {
+        say(&to->out, "#define %s_ROWS(ROW, me)", upper(name));
+        add(&to->out, rows.at, rows.len);
+        say(&to->out, "\nTCALL_%sSHAPE(%s, ", what->open ? "OPEN_" : "", name);
+        say(&to->out, "%s_ROWS)\n\n", upper(name));
+    } else {
+        say(&to->out, "TCALL_%sEMPTY_SHAPE(%s)\n\n", what->open ? "OPEN_" : "",
+            name);
+    }
+    say(&made->name, "object(%s)", name);
+    made->of = name;
+    made->size = aligned(bytes, align);
+    made->align = align;
+}
+
+/* The kind of what only has types. */
+static void plain_kind(kind *made, const meaning *what)
+{
+    static const char *const type_words[] = {
+        "NULL", "BOOLEAN", "INTEGER", "NUMBER", "STRING", "ARRAY", "OBJECT"};
+    int types = what->types & ~TCALL_SHAPE_NULL;
+    const char *between = "";
+    made->size = option.json + 1;
+    if (types == (ALL & ~TCALL_SHAPE_NULL) && what->types == ALL) {
+        say(&made->name, "json(%ld)", option.json);
+        made->null = false;
+        return;
+    }
+    if (!types) {
+        types = what->types;
+        made->null = false;
+    }
+    if (types & TCALL_SHAPE_NUMBER)
+        types &= ~TCALL_SHAPE_INTEGER;
+    say(&made->name, "one_of(");
+    for (int i = 0; i < 7; i++)
+        if (types & 1 << i) {
+            say(&made->name, "%sTCALL_SHAPE_%s", between, type_words[i]);
+            between = " | ";
+        }
+    say(&made->name, ", %ld)", option.json);
+}
+
+static kind kind_of(output *to, const meaning *what, const char *base,
+                    int level)
+{
+    int types = what->types & ~TCALL_SHAPE_NULL;
+    kind made;
+    memset(&made, 0, sizeof made);
+    made.align = 1;
+    made.null = (what->types & TCALL_SHAPE_NULL) != 0;
+    if (what->form == LIST || what->form == OBJECT)
+        to->levels = level + 1 > to->levels ? level + 1 : to->levels;
+    if (what->form == LIST) {
+        list_kind(to, &made, what, base, level);
+    } else if (what->form == OBJECT) {
+        object_kind(to, &made, what, base, level);
+    } else if (what->form == CHOICE) {
+        choice_kind(to, &made, what, base);
+        made.size = 1;
+    } else if (types == TCALL_SHAPE_BOOLEAN) {
+        say(&made.name, "boolean");
+        made.size = 1;
+    } else if (types == TCALL_SHAPE_INTEGER) {
+        integer_kind(&made, what);
+    } else if (types == NUMBERS) {
+        number_kind(&made, what);
+    } else if (types == TEXTS) {
+        string_kind(&made, what);
+    } else {
+        plain_kind(&made, what);
+    }
+    return made;
+}
+
+/* -- Tools --------------------------------------------------------------- */
+
+/* The names under which the schema of a tool's arguments comes. */
+static const char *const schema_names[] = {"parameters", "inputSchema",
+                                           "input_schema"};
+
+static buffer header, table; /* what all tools become */
+static int refused_tools, levels;
+
+/* Makes the lists without maxItems shorter until the struct is one that shapes
+ * can have. Refuses it where that does not help. */
+static void find_room(const meaning *what)
+{
+    long wanted = option.list;
+    output nowhere;
+    char reason[128];
+    memset(&nowhere, 0, sizeof nowhere);
+    measuring = true;
+    while (kind_of(&nowhere, what, "measured", 0).size > 65535)
+        if ((option.list /= 2) == 0)
+            break;
+    measuring = false;
+    if (option.list == 0)
+        refuse(NULL, "size", "more than 65,535 bytes: see --text and --json");
+    if (option.list == 0 || option.list == wanted)
+        return;
+    snprintf(reason, sizeof reason,
+             "%ld items of each list without maxItems, not %ld: else it has "
+             "more than 65,535 bytes",
+             option.list, wanted);
+    note(NULL, "size", reason);
+}
+
+/* Returns the name of a tool as one in C. */
+static char *base_name(const char *name)
+{
+    char *base = letters(tcall_str_of(name), "tool");
+    if (isdigit((unsigned char)*base))
+        return join("tool_", base);
+    return is_reserved(base) ? join(base, "_call") : base;
+}
+
+/* Makes one tool of its definition. */
+static void make_tool(const char *name, const char *description,
+                      tcall_json schema)
+{
+    meaning what = plain(TCALL_SHAPE_OBJECT);
+    long room = option.list;
+    output to;
+    kind made;
+    memset(&to, 0, sizeof to);
+    tool_name = name;
+    refused = false;
+    root = schema;
+    if (tcall_json_count(schema))
+        what = read_schema(NULL, schema);
+    if (what.types != TCALL_SHAPE_OBJECT)
+        refuse(NULL, "type", "arguments are an object");
+    what.form = OBJECT;
+    if (!refused)
+        find_room(&what);
+    if (refused) {
+        refused_tools++;
+        option.list = room;
+        return;
+    }
+    made = kind_of(&to, &what, base_name(name), 0);
+    option.list = room;
+    say(&header, "/* %s */\n", name);
+    add(&header, to.out.at, to.out.len);
+    levels = to.levels > levels ? to.levels : levels;
+    say(&table, " \\\n    TOOL(%s, ", made.of);
+    say_literal(&table, name, "");
+    say(&table, ", \\\n        ");
+    say_literal(&table, description, " \\\n        ");
+    say(&table, ")");
+}
+
+/* Makes the tool that a definition is: {"name", "parameters"}, or such a one as
+ * its member "function". */
+static void make_definition(tcall_json definition)
+{
+    tcall_json inside = tcall_json_get(definition, "function"), schema;
+    if (!inside.tok)
+        inside = definition;
+    schema = tcall_json_get(inside, "parameters");
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(schema_names) && !schema.tok; i++)
+        schema = tcall_json_get(inside, schema_names[i]);
+    make_tool(tcall_json_string(tcall_json_get(inside, "name"), "tool"),
+              tcall_json_string(tcall_json_get(inside, "description"), ""),
+              schema);
+}
+
+/* Makes all tools that are found in a value: a list of definitions, an object
+ * that has one, a definition, or the schema of a tool's arguments. */
+static void make_all(tcall_json found)
+{
+    static const char *const lists[] = {"tools", "result", "functions",
+                                        "functionDeclarations",
+                                        "function_declarations"};
+    tcall_json one = tcall_json_first(found);
+    if (tcall_json_type(found) == TCALL_ARRAY) {
+        for (; one.tok; one = tcall_json_next(one))
+            make_all(one);
+        return;
+    }
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(lists); i++)
+        if (tcall_json_type(tcall_json_get(found, lists[i])) >= TCALL_ARRAY) {
+            make_all(tcall_json_get(found, lists[i]));
+            return;
+        }
+    if (tcall_json_type(tcall_json_get(found, "name")) == TCALL_STRING ||
+        tcall_json_get(found, "function").tok)
+        make_definition(found);
+    else
+        make_tool(option.name,
+                  tcall_json_string(tcall_json_get(found, "description"), ""),
+                  found);
+}
+
+/* -- The program --------------------------------------------------------- */
+
+static const char usage[] =
+    "usage: shapes [OPTION]... FILE    (- is the standard input)\n"
+    "  -o FILE       write a header; else the rows go to the standard output\n"
+    "  --tools NAME  and a list NAME(TOOL) of all: TOOL(shape, name, text)\n"
+    "  --name NAME   of a tool that is only a schema; default: of the file\n"
+    "  --text N      bytes of a text without maxLength (64)\n"
+    "  --most N      bytes of a text at most, whatever its maxLength (4096)\n"
+    "  --list N      items of a list without maxItems (8)\n"
+    "  --json N      bytes of a value that is kept as JSON (256)\n"
+    "  --bytes       let maxLength count bytes, not characters\n"
+    "  --int32       integers without bounds have 32 bits, not 64\n"
+    "  --fixed N     numbers with bounds are fixed point with N digits\n"
+    "  -v            name all that gets lost: format, title, examples ...\n";
+
+static void fail(const char *what, const char *why)
+{
+    fprintf(stderr, "shapes: %s: %s\n", what, why);
+    exit(2);
+}
+
+/* The options that take a number or a text. */
+static const struct {
+    const char *name;
+    long *number;
+    const char **text;
+    bool *set;
+    long least, most;
+} options[] = {
+    {"-o", NULL, &option.output, NULL, 0, 0},
+    {"--tools", NULL, &option.table, NULL, 0, 0},
+    {"--name", NULL, &option.name, NULL, 0, 0},
+    {"--text", &option.text, NULL, NULL, 1, 65534},
+    {"--most", &option.most, NULL, NULL, 4, 65534},
+    {"--list", &option.list, NULL, NULL, 1, 65534},
+    {"--json", &option.json, NULL, NULL, 1, 65534},
+    {"--fixed", &option.fixed, NULL, NULL, 1, 6},
+    {"--bytes", NULL, NULL, &option.bytes, 0, 0},
+    {"--int32", NULL, NULL, &option.int32, 0, 0},
+    {"-v", NULL, NULL, &option.verbose, 0, 0},
+};
+
+/* Takes an option, and returns how many words it was. */
+static int read_option(char **words)
+{
+    char *end;
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(options) && strcmp(options[i].name, words[0]))
+        i++;
+    if (i == TCALL_ARRAY_LEN(options))
+        fail(words[0], "no such option; shapes without any lists them");
+    if (options[i].set) {
+        *options[i].set = true;
+        return 1;
+    }
+    if (!words[1])
+        fail(words[0], "needs a value");
+    if (options[i].text) {
+        *options[i].text = words[1];
+        return 2;
+    }
+    *options[i].number = strtol(words[1], &end, 10);
+    if (*end || *options[i].number < options[i].least ||
+        *options[i].number > options[i].most)
+        fail(words[0], "is out of range");
+    return 2;
+}
+
+static buffer read_file(const char *name)
+{
+    FILE *file = strcmp(name, "-") ? fopen(name, "rb") : stdin;
+    buffer read = {NULL, 0, 0};
+    char bytes[4096];
+    size_t len;
+    if (!file)
+        fail(name, "cannot be read");
+    while ((len = fread(bytes, 1, sizeof bytes, file)) > 0)
+        add(&read, bytes, len);
+    add(&read, "", 0);
+    return read;
+}
+
+static tcall_json parse(const char *name, buffer *of)
+{
+    size_t cap = of->len + 1;
+    tcall_tok *tok = (tcall_tok *)take(cap, sizeof *tok);
+    tcall_json found;
+    int error = tcall_json_parse(&found, of->at, of->len, tok, cap, &cap);
+    if (error < 0) {
+        char why[200];
+        snprintf(why, sizeof why, "is no JSON, at byte %lu: %s",
+                 (unsigned long)cap, tcall_error_text(error));
+        fail(name, why);
+    }
+    return found;
+}
+
+/* Returns the name of a file without its folder and what follows a dot. */
+static char *bare_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    tcall_str bare = {name, strcspn(name, ".")};
+    return letters(bare, "tool");
+}
+
+static void write_header(FILE *to)
+{
+    char *guard = upper(join(bare_name(option.output), "_H"));
+    fprintf(to,
+            "/* Made by build/shapes of %s: do not edit. */\n#ifndef %s\n"
+            "#define %s\n#include \"toolcall.h\"\n/* clang-format off */\n\n",
+            option.input, guard, guard);
+    if (levels > 6) {
+        fprintf(to,
+                "#if TOOLCALL_SHAPE_LEVELS < %d\n#error "
+                "compile everything with -DTOOLCALL_SHAPE_LEVELS=%d\n"
+                "#endif\n\n",
+                levels, levels);
+    }
+}
+
+static void write_all(FILE *to)
+{
+    if (option.output)
+        write_header(to);
+    fwrite(header.at ? header.at : "", 1, header.len, to);
+    if (option.table) {
+        fprintf(to, "#define %s(TOOL)", option.table);
+        fwrite(table.at ? table.at : "", 1, table.len, to);
+        fputc('\n', to);
+    }
+    if (option.output)
+        fputs("\n/* clang-format on */\n#endif\n", to);
+    if (fclose(to))
+        fail(option.output ? option.output : "standard output",
+             "cannot be written");
+}
+
+int main(int argc, char **argv)
+{
+    buffer input;
+    FILE *to = stdout;
+    for (int i = 1; i < argc;)
+        if (*argv[i] == '-' && argv[i][1])
+            i += read_option(argv + i);
+        else
+            option.input = argv[i++];
+    if (!option.input) {
+        fputs(usage, stderr);
+        return 2;
+    }
+    if (!option.name)
+        option.name = bare_name(option.input);
+    input = read_file(option.input);
+    make_all(parse(option.input, &input));
+    if (option.output)
+        to = fopen(option.output, "wb");
+    if (!to)
+        fail(option.output, "cannot be written");
+    write_all(to);
+    return refused_tools ? 1 : 0;
+}
