@@ -7663,7 +7663,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -7681,15 +7682,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -7699,6 +7707,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
@@ -8034,19 +8043,17 @@ typedef struct tcall_shape_view_ {
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the character, whose bytes must stay together for the writer to know them
- * as UTF-8. */
+ * by the byte; those of longer characters are written as they are, for the
+ * writer knows UTF-8 only by whole characters. */
 static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
-        text++;
-        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
-            len = 0;
-        }
+    char byte;
+    while ((byte = TCALL_BYTE_(text++)) != '\0') {
+        if (byte & 0x80)
+            tcall_write_out_(writer, &byte, 1);
+        else
+            tcall_write_content_(writer, tcall_slice_(&byte, 1));
     }
 #else
     tcall_write_content_(writer, tcall_str_of(text));
@@ -8069,26 +8076,19 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+                              int decimals)
 {
-    char text[24];
-    tcall_writer digits;
-    tcall_writer_init(&digits, text, sizeof text);
-    tcall_write_fixed(&digits, value, decimals);
-    while (decimals && text[digits.fill - 1] == '0') {
-        digits.fill--;
-        decimals--;
-    }
-    if (text[digits.fill - 1] == '.')
-        digits.fill--;
-    tcall_write_bytes(writer, text, digits.fill);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* ---- nodes ---- */
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    int64_t low, high;
+    tcall_whole_ low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -8279,8 +8279,8 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     view->level--;
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash);
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash);
 
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
@@ -8298,7 +8298,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_value_(view->out, node, initial + node->offset, true);
+        tcall_put_scalar_(view->out, node, initial + node->offset, true);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8418,7 +8418,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int64_t value = 0;
+    tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8438,22 +8438,9 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
     tcall_put_number_(writer, value, node->digits);
 }
 
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at, false);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash)
+/* Writes a value that has no parts, all that a default can be. */
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
 {
     uint8_t byte = 0;
     switch (node->kind) {
@@ -8463,20 +8450,42 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
                                        : TCALL_FLASH_TEXT_("false"));
         return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
     case TCALL_KIND_TEXT:
         if (flash)
             tcall_put_string_(writer, at);
         else
             tcall_write_string(writer, at);
         return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
+    default: tcall_put_stored_(writer, node, at, flash); return;
+    }
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at);
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    switch (node->kind) {
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -8484,7 +8493,9 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    default: tcall_write_null(writer); return;
+    case TCALL_KIND_ANY:
+    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
+    default: tcall_put_scalar_(writer, node, at, false); return;
     }
 }
 
@@ -8506,7 +8517,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             continue;
         tcall_put_key_(writer, name);
         if (holds)
-            tcall_put_value_(writer, node, base + node->offset, false);
+            tcall_put_value_(writer, node, base + node->offset);
         else
             tcall_write_null(writer);
     }
@@ -8616,7 +8627,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 /* Writes a number of things: "1 character", "5 elements". */
 static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              int64_t count)
+                              tcall_whole_ count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     int noun = node->kind == TCALL_KIND_LIST           ? 2
@@ -8630,7 +8641,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 
 /* Writes a bound as it is counted. */
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, int64_t bound)
+                              const char *words, tcall_whole_ bound)
 {
     tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
@@ -19712,8 +19723,7 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
-                                         size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -19760,7 +19770,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                    tcall_str piece)
+                                          tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -19770,7 +19780,8 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
+                                              const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -19858,14 +19869,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw,
-                                         reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
 }
-
 
 /* ==========================================================================
  * >>stream: answers that come in pieces
