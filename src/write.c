@@ -319,7 +319,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -337,15 +338,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -355,6 +363,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
