@@ -168,7 +168,7 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
