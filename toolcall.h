@@ -51,6 +51,8 @@
  * needs what was left out is refused at the start, by name:
  *
  *     NO_SHAPES      shapes and their decoder
+ *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
+ *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
@@ -63,6 +65,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
@@ -70,6 +73,7 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_MCP         the server of the Model Context Protocol
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -123,11 +127,17 @@ extern "C" {
 #define TCALL_NOINLINE_
 #endif
 /* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
 #define TCALL_FETCH_(type, name, from) \
     type name##_copy_;                 \
     const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
@@ -136,6 +146,10 @@ extern "C" {
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
 #define TCALL_FLASH_TEXT_(text)        (text)
@@ -428,10 +442,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
-/* The bounds of a wide number, in units of its last digit. */
+/* The bounds of a wide number, in units of its last digit, and what stores it,
+ * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
 } tcall_range;
+
+#ifndef TOOLCALL_NO_INT64
+/* Stores digits * 10^exponent. Returns false where a double is too small. */
+TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
+                                   bool minus);
+#endif
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
@@ -600,22 +622,23 @@ typedef struct tcall_range {
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
     TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
-#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_MAKE_(name, has, low, high, store) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
     TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
-#define TCALL_BOUNDS_0(low, high)
-#define TCALL_BOUNDS_1(low, high)          , {low, high}
+#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
+    TCALL_BOUNDS_##has(low, high, store)
+#define TCALL_BOUNDS_0(low, high, store)
+#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
     TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
-#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
     {types, kind, digits, (flags) | (bits), size, at, low, high,              \
      TCALL_ROW_IF_##ranged(where, more)}
@@ -668,24 +691,24 @@ typedef struct tcall_range {
 
 #define TCALL_UNKNOWN_                                                        \
     ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
-     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
-     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
     ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
     ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
-      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
-     (1, low, high), (0, 0))
+     (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
     TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
 #define TCALL_K_number_over(low, high)                                        \
@@ -698,7 +721,8 @@ typedef struct tcall_range {
 #define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
     ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
-     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
+      tcall_store_double_), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
@@ -708,32 +732,32 @@ typedef struct tcall_range {
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0), (0, 0))
+      NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
      TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
-     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \
@@ -823,7 +847,7 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
@@ -838,15 +862,15 @@ typedef struct tcall_level_ {
 /* A string that is read. Of a name or word only so much is known: with which
  * one in flash it agrees so far. */
 typedef struct tcall_string_ {
-    const char *word;  /* that one, or NULL: none agrees */
-    char *to;          /* where a text is kept, or NULL */
-    uint32_t len;      /* bytes so far */
-    uint32_t followed; /* those that are not the first of their character */
-    uint16_t unit;     /* \u escape so far */
-    uint16_t high;     /* surrogate that waits for its low one */
-    uint8_t hex_left;  /* digits of the escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
     tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
 #ifdef TOOLCALL_NO_INT64
@@ -857,35 +881,26 @@ typedef uint64_t tcall_number_digits_;
 typedef int64_t tcall_whole_;
 #endif
 
-/* A number that is read: digits * 10^(tail - places + power). */
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
-    tcall_number_digits_
-        digits;        /* as many as there is room for, up to one not 0 */
-    int16_t tail;      /* digits after those */
-    int16_t zeros;     /* how many at the end are 0 */
-    int16_t places;    /* digits after the point */
-    int16_t power;     /* the exponent, without its sign */
-    uint8_t state;     /* in the grammar of numbers */
-    bool minus, small; /* sign of the number, of the exponent */
-    bool rest;         /* some of the tail are not 0, or were cut off */
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
 struct tcall_decoder {
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more */
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-
-    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
-     * their order, for whoever wants the text too. Returns TCALL_OK, or an
-     * error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
-     * far are the hole's own, to what is to be read there. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     uint8_t state, depth, levels;
@@ -893,14 +908,27 @@ struct tcall_decoder {
     bool object;   /* the innermost open container is one */
     bool keeping;  /* a value is kept as its text */
     uint16_t kept; /* bytes of that text so far */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
     union {
         tcall_string_ string;
         tcall_number_ number;
     } now;
-    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to
@@ -1663,6 +1691,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  * A schema that was refused, or is zero, accepts nothing.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -1756,6 +1786,8 @@ TCALL_API int tcall_write_validation_errors(tcall_writer *w,
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2099,7 +2131,9 @@ typedef struct tcall {
     /* private */
     bool ready;
     int error;             /* of tcall_init */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+#endif
     uint16_t *names;       /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2425,8 +2459,10 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif
@@ -3365,7 +3401,7 @@ struct tcall_agent {
  * nobody can be asked, is answered by an error that says so.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -4049,7 +4085,7 @@ static const tcall_shape tcall_root_ TCALL_FLASH_ = {
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->level[decoder->levels].what = object;
+    decoder->open_levels[decoder->levels].what = object;
     return &tcall_root_;
 }
 
@@ -4078,7 +4114,7 @@ static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
         misfit->code = code;
         misfit->steps = levels;
         for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->level[i].index;
+            misfit->trail[i] = decoder->open_levels[i].index;
     }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
@@ -4099,23 +4135,39 @@ static bool tcall_read_shaped_(const tcall_decoder *decoder)
     return decoder->depth == decoder->levels;
 }
 
-static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
-{
-    return &decoder->level[decoder->levels - 1];
-}
-
 static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
 {
-    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+    return TCALL_FETCH_8_(&decoder->shape->kind);
 }
 
 /* Returns where the value that is read is kept, or NULL. */
 static char *tcall_read_place_(const tcall_decoder *decoder,
                                const tcall_shape *shape)
 {
-    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    if (!decoder->base || offset == TCALL_NOWHERE)
         return NULL;
-    return decoder->base + shape->offset;
+    return decoder->base + offset;
+}
+
+/* A value of these types begins. Returns its shape: after holes were filled,
+ * and when another type was expected, one that takes anything. */
+static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
+                                            unsigned types)
+{
+    if (!tcall_read_shaped_(decoder))
+        return &tcall_any_;
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+    return decoder->shape;
 }
 
 /* The value is complete. */
@@ -4131,21 +4183,22 @@ static void tcall_read_value_end_(tcall_decoder *decoder)
 static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
-    if (len < (size_t)(shape->size - decoder->kept)) {
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
         memcpy(to + decoder->kept, bytes, len);
         decoder->kept = (uint16_t)(decoder->kept + len);
     } else {
-        decoder->kept = shape->size;
+        decoder->kept = size;
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size) { /* half a value is none */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0;
+    if (decoder->kept < size) {
+        to[decoder->kept] = 0;
+        return;
     }
-    to[decoder->kept] = 0;
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 
 /* ---- words ----
@@ -4154,6 +4207,12 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
  * agrees with all of it so far, so it is also what the next candidate has to
  * agree with. Names are tried in a circle from the expected one on.
  */
+
+static const char *tcall_read_names_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return TCALL_FETCH_POINTER_(const char *, &object->names);
+}
 
 /* Looks for another candidate, which goes on with this byte. */
 static void tcall_read_candidate_(tcall_decoder *decoder, char c)
@@ -4167,9 +4226,7 @@ static void tcall_read_candidate_(tcall_decoder *decoder, char c)
         }
         word = tcall_word_next_(word);
         if (++string->index == string->count) { /* names: choices end here */
-            TCALL_FETCH_(tcall_object, object,
-                         tcall_read_level_(decoder)->what);
-            word = object->names;
+            word = tcall_read_names_(decoder->level);
             string->index = 0;
         }
     } while (!tcall_word_agrees_(word, string->word, string->len) ||
@@ -4197,39 +4254,43 @@ static bool tcall_read_word_known_(tcall_decoder *decoder)
     return decoder->now.string.word != NULL;
 }
 
-static void tcall_read_bit_set_(char *bits, uint16_t index)
+/* Members that came are a set of bits after those that were given. */
+static char *tcall_read_came_(const tcall_level_ *level)
 {
-    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+    const tcall_object *object = (const tcall_object *)level->what;
+    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* A name that is known: its value is expected, and then the next name. */
-static void tcall_read_member_(tcall_decoder *decoder,
-                               const tcall_object *object)
+static void tcall_read_member_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    uint8_t index = decoder->now.string.index;
-    char *given = level->base, *came = given + (object->count + 7) / 8;
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
+    char *given = level->base + index / 8;
+    char *came = tcall_read_came_(level) + index / 8;
     level->index = index;
     level->next = decoder->now.string.word + decoder->now.string.len;
-    if (TCALL_BIT_OF_(came, index)) {
+    if (*came & bit) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return;
     }
-    tcall_read_bit_set_(came, index);
-    tcall_read_bit_set_(given, index);
-    decoder->shape = object->members + index;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
     decoder->base = level->base;
 }
 
 static void tcall_read_name_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
     uint16_t before = level->index;
-    TCALL_FETCH_(tcall_object, object, level->what);
     decoder->shape = &tcall_any_;
     if (tcall_read_word_known_(decoder)) {
-        tcall_read_member_(decoder, object);
-    } else if (!object->open) {
+        tcall_read_member_(decoder);
+    } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
         tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
@@ -4245,35 +4306,39 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     decoder->state = TCALL_READ_STRING_;
 }
 
-/* Those after the last name come before the first one. */
+/* After the last name the first one comes. */
 static void tcall_read_name_begin_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
+    const tcall_level_ *level = decoder->level;
+    uint8_t count;
     tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
-    if (tcall_read_shaped_(decoder)) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        uint16_t index = (uint16_t)(level->index + 1);
-        TCALL_FETCH_(tcall_object, object, level->what);
-        if (object->count == 0)
-            return;
-        string->count = string->left = object->count;
-        string->word = index < object->count ? level->next : object->names;
-        string->index = index < object->count ? (uint8_t)index : 0;
+    if (!tcall_read_shaped_(decoder))
+        return;
+    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
+    string->count = string->left = count;
+    string->index = (uint8_t)(level->index + 1);
+    string->word = count ? level->next : NULL;
+    if (string->index == count) {
+        string->index = 0;
+        string->word = tcall_read_names_(level);
     }
 }
 
-static void tcall_read_text_begin_(tcall_decoder *decoder,
-                                   const tcall_shape *shape)
+static void tcall_read_text_begin_(tcall_decoder *decoder)
 {
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
     tcall_string_ *string = &decoder->now.string;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
-    if (shape->kind == TCALL_KIND_TEXT) {
+    if (kind == TCALL_KIND_TEXT) {
         decoder->use = TCALL_INTO_TEXT_;
         string->to = tcall_read_place_(decoder, shape);
-    } else if (shape->kind == TCALL_KIND_CHOICE) {
+    } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
-        string->word = (const char *)shape->more;
-        string->count = string->left = (uint8_t)(shape->high + 1);
+        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        string->left = string->count;
     }
 }
 
@@ -4283,12 +4348,11 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 {
     tcall_string_ *string = &decoder->now.string;
     if (string->to) {
-        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-        if (len < shape->size && string->len < shape->size - len)
+        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+        if (len < size && string->len < size - len)
             memcpy(string->to + string->len, bytes, len);
     }
-    string->len =
-        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
 }
 
 /* Decoded bytes of a string. */
@@ -4304,31 +4368,31 @@ static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_text_end_(tcall_decoder *decoder)
 {
     const tcall_string_ *string = &decoder->now.string;
-    uint32_t count = string->len;
-    uint8_t code = TCALL_FITS;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+    const tcall_shape *shape = decoder->shape;
+    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
+    size_t count = string->len;
+    if (flags & TCALL_MEMBER_CHARACTERS)
         count -= string->followed;
-    if ((int32_t)count < shape->low)
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
-    if (string->to && string->len >= shape->size)
-        code = TCALL_MISFIT_ROOM;
-    else if (string->to)
-        string->to[string->len] = 0;
-    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+             !(flags & TCALL_MEMBER_UNSAID))
         code = TCALL_MISFIT_MAX_LENGTH;
+    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
+        code = TCALL_MISFIT_ROOM;
     if (code)
         tcall_read_misfit_(decoder, code);
+    else if (string->to)
+        string->to[string->len] = 0;
 }
 
 static void tcall_read_choice_end_(tcall_decoder *decoder)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
+    char *to = tcall_read_place_(decoder, decoder->shape);
     uint8_t index = 255;
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
-    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
@@ -4406,7 +4470,7 @@ static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
     decoder->state = TCALL_READ_STRING_;
     if (code == 0)
         tcall_read_nul_(decoder);
-    decoder->now.string.followed += (uint32_t)(len - 1);
+    decoder->now.string.followed += len - 1;
     tcall_read_bytes_(decoder, bytes, len);
 }
 
@@ -4429,20 +4493,18 @@ static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
 static bool tcall_read_unit_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
-    uint32_t code = string->unit;
-    bool low = code >> 10 == 0xDC00 >> 10;
-    if (low != (string->high != 0))
+    uint16_t unit = string->unit, high = string->high;
+    bool low = (unit & 0xFC00) == 0xDC00;
+    uint32_t code = unit;
+    if (low != (high != 0))
         return false;
-    if (code >> 10 == 0xD800 >> 10) {
-        string->high = string->unit;
-        decoder->state = TCALL_READ_STRING_;
-        return true;
-    }
+    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
     if (low)
-        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
-               (code - 0xDC00);
-    string->high = 0;
-    tcall_read_escaped_(decoder, code);
+        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
+    if (string->high)
+        decoder->state = TCALL_READ_STRING_;
+    else
+        tcall_read_escaped_(decoder, code);
     return true;
 }
 
@@ -4472,202 +4534,215 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
 #define TCALL_WHOLE_MIN_  INT64_MIN
 #endif
 
+/* Returns false when there is no room for one digit more. */
+static bool tcall_number_times_ten_(tcall_number_ *number)
+{
+    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
+        return false;
+    number->digits *= 10;
+    return true;
+}
+
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
-    if (number->tail < TCALL_NUMBER_DIGITS_) {
-        number->tail++;
-        number->zeros++;
-    }
+    number->zeros++;
     if (c == '0')
         return;
+    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+        number->zeros--;
+    number->lost = (int16_t)(number->lost + number->zeros);
     number->zeros = 0;
-    while (number->tail && !number->rest) {
-        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
-            number->rest = true;
-        } else {
-            number->digits *= 10;
-            number->tail--;
-        }
-    }
-    if (!number->rest)
+    if (!number->lost)
         number->digits += (tcall_number_digits_)(c - '0');
 }
 
-/* Takes the byte that led to the state. */
-static void tcall_number_take_(tcall_number_ *number, char c)
+/* Takes a byte. Returns false when it is none of the number. */
+static bool tcall_number_take_(tcall_number_ *number, char c)
 {
-    switch (number->state) {
-    case TCALL_N_MINUS_: number->minus = true; break;
-    case TCALL_N_FRACTION_:
-        if (number->places < TCALL_NUMBER_DIGITS_)
-            number->places++; /* fall through */
-    case TCALL_N_ZERO_:
-    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
-    case TCALL_N_SIGN_: number->small = c == '-'; break;
-    case TCALL_N_EXPONENT_:
+    uint8_t state = tcall_number_next_(number->state, c);
+    if (!state)
+        return false;
+    number->state = state;
+    if (state == TCALL_N_MINUS_) {
+        number->minus = true;
+    } else if (state == TCALL_N_SIGN_) {
+        number->small = c == '-';
+    } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-        break;
-    default: break;
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+        number->length++;
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        tcall_number_digit_(number, c);
     }
+    return true;
 }
 
 #ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns the rest. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+/* Divides by ten. Returns whether there is a rest. */
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    unsigned rest = (unsigned)(*digits % 10);
-    *digits /= 10;
+    bool rest = number->digits % 10 != 0;
+    number->digits /= 10;
     return rest;
 }
 #else
 /* The same in parts of 16 bits: a division of 64 bits is a large function on
  * small machines. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    tcall_number_digits_ tenth = 0;
+    uint64_t tenth = 0;
     uint32_t rest = 0;
     int shift;
     for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
         tenth = tenth << 16 | rest / 10;
         rest %= 10;
     }
-    *digits = tenth;
-    return (unsigned)rest;
+    number->digits = tenth;
+    return rest != 0;
 }
 #endif
 
 /* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as the rest. */
+ * the ends of the range, is marked as lost. */
 static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
-    for (; exponent > 0 && digits && digits <= max; exponent--)
-        digits = digits > max / 10 ? max + 2 : digits * 10;
-    for (; exponent < 0 && digits; exponent++)
-        number->rest = tcall_number_tenth_(&digits) || number->rest;
-    if (digits > max + number->minus) {
-        number->rest = true;
-        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    const tcall_number_digits_ most =
+        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
+    for (; exponent < 0 && number->digits; exponent++)
+        if (tcall_number_tenth_(number))
+            number->lost = 1;
+    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
+        exponent--;
+    if (number->digits > most || (exponent > 0 && number->digits)) {
+        number->digits = most;
+        number->lost = 1;
     }
-    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+    return number->minus ? (tcall_whole_)(0 - number->digits)
+                         : (tcall_whole_)number->digits;
 }
 
-/* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it; one that was not may be a bound that is excluded. */
+/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
+ * it. */
+static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
+                               tcall_whole_ bound)
+{
+    if (value != bound)
+        return value < bound ? -1 : 1;
+    return !number->lost ? 0 : number->minus ? -1 : 1;
+}
+
+/* Notes a number that is out of bounds. Flags exclude a bound. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high)
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
-    bool cut = number->rest, minus = number->minus;
-    uint8_t flags = (uint8_t)TCALL_BYTE_(&decoder->shape->flags);
-    bool below =
-        value < low ||
-        (value == low && (cut ? minus : (flags & TCALL_MEMBER_OVER) != 0));
-    bool above =
-        value > high ||
-        (value == high && (cut ? !minus : (flags & TCALL_MEMBER_UNDER) != 0));
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
     tcall_misfit *misfit = NULL;
-    if (below || above)
-        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
-                                                   : TCALL_MISFIT_MAXIMUM);
+    if (tcall_number_order_(number, value, low) < over)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
+    else if (tcall_number_order_(number, value, high) > -under)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
     if (misfit) {
         misfit->got = value < INT32_MIN   ? INT32_MIN
                       : value > INT32_MAX ? INT32_MAX
                                           : (int32_t)value;
-        misfit->exact = !cut && misfit->got == value;
+        misfit->exact = !number->lost && misfit->got == value;
     }
 }
 
 #ifndef TOOLCALL_NO_INT64
-static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
-                                  const tcall_shape *shape, char *to)
+bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
 {
-    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    tcall_read_bounds_(decoder, value, range->low, range->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
+    double value = tcall_decimal_(digits, exponent);
+    if (minus)
+        value = -value;
+    memcpy(to, &value, sizeof value);
+    return value >= -DBL_MAX && value <= DBL_MAX;
 }
 
-/* A number beyond the range is out of bounds only where there is a bound. */
-static void tcall_read_double_(tcall_decoder *decoder, int exponent,
-                               const tcall_shape *shape, char *to)
+/* Stores an int64_t or a double. A double that has no bound on that side may
+ * be beyond what millionths can say. */
+static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
+                             uint64_t digits, int exponent)
 {
-    tcall_number_ *number = &decoder->now.number;
-    double value = tcall_decimal_(number->digits, exponent);
-    int64_t millionths = tcall_number_whole_(number, exponent + 6);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    if (millionths != INT64_MIN
-            ? millionths != INT64_MAX || range->high != INT64_MAX
-            : range->low != INT64_MIN)
-        tcall_read_bounds_(decoder, millionths, range->low, range->high);
-    if (value > DBL_MAX)
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    bool minus = decoder->now.number.minus;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
+        value != (minus ? range->low : range->high))
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
+    if (!to)
+        return;
+    if (!range->store)
+        memcpy(to, &value, sizeof value);
+    else if (!range->store(to, digits, exponent, minus))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    value = number->minus ? -value : value;
-    if (to)
-        memcpy(to, &value, sizeof value);
 }
 #endif
 
-static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
-                                const tcall_shape *shape, char *to)
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
-    tcall_whole_ whole =
-        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
-    int32_t value = (int32_t)whole;
-    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
-}
-
-/* Stores a number that is complete. */
-static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
-                                     const tcall_shape *shape)
-{
+    const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
-    if (shape->kind == TCALL_KIND_INTEGER)
-        tcall_read_integer_(decoder, exponent, shape, to);
+    tcall_number_ *number = &decoder->now.number;
 #ifndef TOOLCALL_NO_INT64
-    else if (shape->kind == TCALL_KIND_INTEGER64)
-        tcall_read_integer64_(decoder, exponent, shape, to);
-    else if (shape->kind == TCALL_KIND_NUMBER)
-        tcall_read_double_(decoder, exponent, shape, to);
+    uint64_t digits = number->digits;
 #endif
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
+    int32_t value = (int32_t)whole;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
+        tcall_read_wide_(decoder, whole, digits, exponent);
+        return;
+    }
+#endif
+    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
+                       TCALL_FETCH_32_(&shape->high), 0);
+    if (to)
+        memcpy(to, &value, sizeof value);
 }
 
+/* Only what has bounds, or must be whole, is looked at. */
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
-    if (any && shape->kind - TCALL_KIND_INTEGER >
-                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+    if (any && !stored)
         return;
-    if (number->tail == TCALL_NUMBER_DIGITS_ ||
-        number->places == TCALL_NUMBER_DIGITS_)
+    power += number->zeros - number->places; /* that of the last digit not 0 */
+    if (number->length == TCALL_NUMBER_DIGITS_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits &&
-             number->zeros - number->places + power < 0)
+    else if (!any && number->digits && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else
-        tcall_read_number_store_(decoder, number->tail - number->places + power,
-                                 shape);
+    else if (stored)
+        tcall_read_number_store_(decoder, number->lost + power);
+}
+
+static void tcall_read_number_begin_(tcall_decoder *decoder)
+{
+    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
 }
 
 static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
                                       const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
-    for (; at < end; at++) {
-        uint8_t next = tcall_number_next_(number->state, *at);
-        if (!next)
-            break;
-        number->state = next;
-        tcall_number_take_(number, *at);
-    }
+    while (at < end && tcall_number_take_(number, *at))
+        at++;
     if (at == end)
         return at;
     if (!tcall_number_ends_(number->state))
@@ -4692,72 +4767,83 @@ static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
     return at;
 }
 
-/* A member that is null is not given, unless null is what it keeps. */
-static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
 {
-    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
-        decoder->object) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        char *bits = level->base + level->index / 8;
-        *bits = (char)(*bits & ~(1 << level->index % 8));
-    }
-}
-
-static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
-                                      const tcall_shape *shape)
-{
-    char *to = tcall_read_place_(decoder, shape);
-    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
     decoder->state = TCALL_READ_LITERAL_;
     decoder->now.string.word = tcall_literal_(c);
-    if (c == 'n')
-        tcall_read_null_(decoder, shape);
-    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
+    const tcall_level_ *level = decoder->level;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    tcall_read_literal_begin_(decoder, 'n');
+}
+
+static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
+    char *to = tcall_read_place_(decoder, shape);
+    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
         *to = c == 't';
+    tcall_read_literal_begin_(decoder, c);
 }
 
 /* ---- objects and arrays ---- */
 
-/* An object or list with a shape: a level of its own. */
+/* The root's object is in its level already. */
+static void tcall_read_object_begin_(tcall_level_ *level,
+                                     const tcall_shape *shape)
+{
+    const tcall_object *object =
+        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    if (object)
+        level->what = object;
+    object = (const tcall_object *)level->what;
+    level->next = tcall_read_names_(level);
+    TCALL_COPY_(level->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* An object or list with a shape is a level of its own. */
 static void tcall_read_level_open_(tcall_decoder *decoder,
                                    const tcall_shape *shape)
 {
-    tcall_level_ *level = &decoder->level[decoder->levels];
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
         return;
     }
     decoder->levels++;
+    decoder->level = level;
     level->base = tcall_read_place_(decoder, shape);
-    level->index = 0;
-    if (shape->kind == TCALL_KIND_LIST) {
-        level->what = decoder->shape;
-        return;
-    }
-    if (shape->more)
-        level->what = shape->more;
     level->index = 0xFFFF; /* the first one comes next */
-    {
-        TCALL_FETCH_(tcall_object, object, level->what);
-        level->next = object->names;
-        TCALL_COPY_(level->base, object->initial, object->size);
-    }
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        tcall_read_object_begin_(level, shape);
+    else
+        level->what = shape;
 }
 
-static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
-                                    const tcall_shape *shape)
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
 {
+    bool object = *at == '{';
+    const tcall_shape *shape = tcall_read_admit_(
+        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    uint8_t *open = &decoder->open[depth / 8];
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     if (depth == TOOLCALL_MAX_DEPTH)
         return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
-    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
         tcall_read_level_open_(decoder, shape);
-    decoder->object = *at == '{';
-    decoder->state =
-        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
-    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
-    if (decoder->object)
-        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->object = object;
+    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
     decoder->depth++;
     return at + 1;
 }
@@ -4765,48 +4851,59 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
 /* Notes each required member that did not come. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_object, object, level->what);
-    const char *came = level->base + (object->count + 7) / 8;
-    uint8_t i;
-    for (i = 0; i < object->count; i++) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    const char *came = tcall_read_came_(level);
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++, member++) {
+        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+            !TCALL_BIT_OF_(came, i)) {
             level->index = i;
             tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
         }
     }
 }
 
-static void tcall_read_list_end_(tcall_decoder *decoder)
+/* Notes a misfit of the list itself. */
+static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
-    if (level->index < list->low)
-        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    if (level->base)
-        memcpy(level->base, &level->index, sizeof level->index);
+    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
 }
 
-/* The next item of a list is expected. */
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    uint16_t count = (uint16_t)(level->index + 1);
+    if (count < TCALL_FETCH_32_(&list->low))
+        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
+    if (level->base)
+        memcpy(level->base, &count, sizeof count);
+}
+
+/* An item of a list begins. The first one too many is noted. */
 static void tcall_read_item_(tcall_decoder *decoder)
 {
-    const tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
+    tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    int32_t left;
+    if (level->index != 0xFFFE) /* and then all are one */
+        level->index++;
+    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
-    if (level->index < list->high) {
-        decoder->shape = (const tcall_shape *)list->more;
-        decoder->base = level->base ? level->base + list->digits +
-                                          (size_t)level->index * list->size
-                                    : NULL;
-    } else if (level->index == list->high) {
-        tcall_read_note_(decoder,
-                         list->flags & TCALL_MEMBER_UNSAID
-                             ? TCALL_MISFIT_ROOM
-                             : TCALL_MISFIT_MAX_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    }
+    decoder->base = level->base;
+    if (left > 0)
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    if (left > 0 && level->base)
+        decoder->base += TCALL_FETCH_8_(&list->digits) +
+                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
+    if (left == 0)
+        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
+                                                 TCALL_MEMBER_UNSAID
+                                             ? TCALL_MISFIT_ROOM
+                                             : TCALL_MISFIT_MAX_ITEMS);
 }
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
@@ -4818,7 +4915,8 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
             tcall_read_object_end_(decoder);
         else
             tcall_read_list_end_(decoder);
-        decoder->levels--;
+        if (--decoder->levels)
+            decoder->level--;
     }
     decoder->depth--;
     decoder->object =
@@ -4827,91 +4925,35 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* ---- values ---- */
-
-/* Returns the types of the value that begins with c, or 0. */
-static unsigned tcall_read_types_(char c)
-{
-    switch (c) {
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case '"': return TCALL_SHAPE_STRING;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    case 'n': return TCALL_SHAPE_NULL;
-    default:
-        return tcall_is_digit_(c) || c == '-'
-                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
-                   : 0;
-    }
-}
-
-/* Has holes filled. A value of another type is only recognised. */
-static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
-{
-    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-        decoder->shape = &tcall_any_;
-    }
-    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
-        decoder->kept = 0;
-    }
-}
-
-/* Numbers and literals are eaten from their first byte on. */
 static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 {
-    unsigned types = tcall_read_types_(*at);
-    const tcall_shape *expected = &tcall_any_;
-    if (!types)
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder)) {
-        tcall_read_admit_(decoder, types);
-        expected = decoder->shape;
+    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    switch (*at) {
+    case '{':
+    case '[': return tcall_read_open_(decoder, at);
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
+    case 'n': tcall_read_null_begin_(decoder); break;
+    case 't':
+    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
+    default:
+        if (!tcall_is_digit_(*at) && *at != '-')
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+        tcall_read_number_begin_(decoder);
     }
-    {
-        TCALL_FETCH_(tcall_shape, shape, expected);
-        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-            return tcall_read_open_(decoder, at, shape);
-        if (types & TCALL_SHAPE_STRING) {
-            tcall_read_text_begin_(decoder, shape);
-            return at + 1;
-        }
-        if (!(types & TCALL_SHAPE_NUMBER)) {
-            tcall_read_literal_begin_(decoder, *at, shape);
-            return at;
-        }
-    }
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
-    decoder->state = TCALL_READ_NUMBER_;
-    return at;
+    return at; /* these are eaten from their first byte on */
 }
 
 /* ---- between tokens ---- */
 
-static void tcall_read_item_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = tcall_read_level_(decoder);
-    if (level->index < 0xFFFE)
-        level->index++;
-}
-
 /* After a value: a comma or a closing bracket. */
 static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
 {
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_end_(decoder);
     if (*at == '}' || *at == ']')
         return tcall_read_close_(decoder, at);
     if (*at != ',')
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_(decoder);
     return at + 1;
 }
 
@@ -4920,9 +4962,7 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
-            return tcall_read_close_(decoder, at);
-        if (tcall_read_shaped_(decoder))
-            tcall_read_item_(decoder); /* fall through */
+            return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
     case TCALL_READ_FIRST_NAME_:
         if (*at == '}')
@@ -5000,7 +5040,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     decoder->shape = &tcall_root_;
     decoder->base = (char *)out;
-    decoder->level[0].what = shape;
+    decoder->open_levels[0].what = shape;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
@@ -9483,6 +9523,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
  * bounds and enums are compared where they stand, in the text.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -10444,6 +10486,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_sc_compile_(out, mem, size, draft);
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_check: values against a schema
  *
@@ -10453,6 +10497,8 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * is for, which may push a frame; what that says is counted or is an error.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
@@ -11362,12 +11408,16 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     return e.error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
  * A sentence is a row of a table, a text in which %v and the like stand for
  * what differs from one error to the next.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* -- Pieces of sentences -------------------------------------------------- */
 
@@ -11955,6 +12005,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>chat
  *
@@ -12417,6 +12469,12 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
+                       "that checks arguments"},
+        {tool->parameters || tool->output || tool->provider_schema,
+         "schemas were left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_SHAPES
         {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
 #endif
@@ -12453,6 +12511,10 @@ static int tcall_desc_check_(tcall *tc)
          "services and service_count belong together: give both"},
         {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {desc->validator != NULL,
+         "validator was left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_HOOKS
         {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
@@ -12462,6 +12524,27 @@ static int tcall_desc_check_(tcall *tc)
 }
 
 /* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
@@ -12519,13 +12602,6 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     return r < 0 ? r : TCALL_OK;
 }
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
  * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
@@ -12538,17 +12614,77 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
 }
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -12711,12 +12847,7 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!desc->lazy_schemas && !desc->validator)
-        tc->schemas =
-            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
@@ -12743,8 +12874,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_desc_hooks_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
-        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -12811,8 +12941,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -15178,6 +15307,10 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* ---- arguments as values ---- */
+
 /* Parses text into the end of the block; what lies in the first `skip` bytes
  * of the free part (the text itself, perhaps) is left alone. */
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
@@ -15288,9 +15421,20 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
+    tcall_writer why;
+    int r;
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    return r < 0 ? r : TCALL_OK;
+}
 
-/* ---- arguments of a tool with a shape ---- */
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
@@ -15355,12 +15499,68 @@ static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
     return count;
 }
 
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+#else
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* Lets a writer write the arguments, which were parsed. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_json(out, call->args);
+    tcall_writer_flush(out);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
+    tcall_writer_flush(out);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments as a struct, by the shape of the tool ---- */
+
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
 static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
 {
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
+}
+
+/* Keeps in the call what the decoder found. */
+static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
+{
+    int r = tcall_decoder_end(decoder);
+    call->error_at = decoder->at;
+    call->faults = decoder->misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
+    return r;
 }
 
 /* Checks the arguments against the shape while they are read into its struct,
@@ -15378,36 +15578,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     tcall_decoder_init(&decoder, shape, bound);
     tcall_writer_init(&writer, piece, sizeof piece);
     tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
-    r = tcall_decoder_end(&decoder);
-    call->faults = decoder.misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    tcall_hydrate_pour_(call, &writer);
+    r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
     return r;
 }
 
-/* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
-}
-
 /* Writes a misfit as the checker's errors are written: place, keyword and
  * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out,
-                                      const tcall_misfit *misfit,
-                                      const tcall_object *shape)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
+    const tcall_misfit *misfit = &call->misfit[index];
     tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, shape);
+    tcall_place_init_(&place, misfit, call->tool->shape);
     tcall_write_open(out, '{');
     tcall_write_key(out, "path");
     tcall_write_quote(out);
@@ -15422,25 +15607,11 @@ static void tcall_write_misfit_error_(tcall_writer *out,
     tcall_write_close(out, '}');
 }
 
-/* Writes one fault of a call as an error, or as a sentence with its place. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
-    else
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-    else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
 }
 
 #else
@@ -15453,72 +15624,119 @@ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     return TCALL_E_USAGE;
 }
 
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
-    (void)tc;
+    (void)out;
     (void)call;
+    (void)index;
 }
 
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    tcall_write_validation_error(out, &call->schema, call->args,
-                                 &call->fault[index]);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    (void)out;
+    (void)call;
+    (void)index;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
-    tcall_writer why;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
-    return r < 0 ? r : TCALL_OK;
+    const tcall_object *shape = call->tool->shape;
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
+    if (r < 0 || !tcall_is_checked_(call->tool))
+        return r;
+    call->step = TCALL_STEP_VALIDATE;
+    if (tc->desc.validator)
+        r = tcall_hydrate_foreign_(tc, call);
+    else if (shape)
+        tcall_hydrate_coerce_(tc, call);
+    else
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
+    if (r == TCALL_OK && call->coercions) {
+        r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK && !shape)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
+    if (r == TCALL_OK && shape)
+        r = tcall_hydrate_decode_(tc, call);
+    call->validated = r == TCALL_OK;
+    return r;
 }
+
+/* Writes one fault of a call as an error: place, keyword and sentence. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, call, index);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open: "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_say_misfit_(out, call, index);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Parses and checks at once. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_decode_(tc, call);
+    (void)base;
+    if (r == TCALL_OK || r == TCALL_E_INVALID)
+        call->step = TCALL_STEP_VALIDATE;
+    call->validated = r == TCALL_OK;
+    return r;
+}
+
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_OK;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_misfit_error_(out, call, index);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_misfit_(out, call, index);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates. base is what the end of the block holds besides: what
  * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
-    int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (call->tool->shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !call->tool->shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    return tcall_hydrate_judge_(tc, call, base);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -15635,7 +15853,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->args.tok) {
+    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
         tcall_write_faults_(out, call);
     } else if (call->complaint.len) {
         tcall_write_key(out, "errors");
@@ -15966,8 +16184,8 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                  tcall_str value)
+TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
+                                         tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
@@ -15978,6 +16196,8 @@ static void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_bytes(out, value.ptr, value.len);
     tcall_write_text(out, cut ? "..." : "");
 }
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
 static void tcall_write_called_(tcall_writer *out, const char *name,
@@ -16039,8 +16259,10 @@ static tcall_str tcall_example_(const char *property)
 /* Writes what the schema requires. */
 static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *properties, *name;
+    schema = tcall_text_space_(schema);
+    properties = tcall_text_get_(schema, "properties");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -16055,6 +16277,25 @@ static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
             tcall_example_(tcall_text_get_(properties, room)));
     }
 }
+
+#else
+
+/* Without schemas there are no values of arguments, and no texts of schemas. */
+static void tcall_write_called_(tcall_writer *out, const char *name,
+                                tcall_json args)
+{
+    (void)out;
+    (void)name;
+    (void)args;
+}
+
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+{
+    (void)out;
+    (void)schema;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
@@ -16124,7 +16365,7 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
     if (tool->shape)
         tcall_write_shape_example_(out, tool->shape);
     else
-        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
+        tcall_write_schema_example_(out, tool->parameters);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -16425,6 +16666,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -16473,6 +16716,17 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>stages
@@ -17019,8 +17273,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -17272,6 +17525,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -19434,6 +19689,15 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     reader->has_text = true;
 }
 
+/* Arguments that do not fit make their call fail, not the answer. */
+TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                                size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
 /* Is an element a further piece of an item? */
 typedef enum tcall_match_ {
     TCALL_MATCH_NO_,
@@ -19479,7 +19743,8 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
+                                         size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -19526,7 +19791,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -19536,8 +19801,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -19625,11 +19889,161 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw,
+                                         reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
+}
+
+
+/* ==========================================================================
+ * >>stream: answers that come in pieces
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean. Without this chapter an answer
+ * is one document, in which each element is an item.
+ */
+
+enum {
+#ifdef TOOLCALL_NO_STREAM
+    TCALL_STREAMS_ = 0
+#else
+    TCALL_STREAMS_ = 1
+#endif
+};
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
+}
+
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
 
 /* ==========================================================================
@@ -19683,15 +20097,6 @@ TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     tcall_reader_clear_(reader);
     reader->answer.error = TCALL_E_MEMORY;
     return false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
 /* Adds an empty element at the end. */
@@ -19842,138 +20247,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 
 /* ---- merging elements ---- */
 
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
-    if (known->error || piece->error) {
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(const tcall_reader *reader,
                                        tcall_item_head_ *head)
@@ -20006,13 +20279,14 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     size_t at = reader->unmerged;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
         at = tcall_reader_find_(reader);
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    tcall_reader_merge_(reader, at);
+    if (TCALL_STREAMS_)
+        tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -20382,12 +20656,18 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
     reader->match = 0;
 }
 
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
+}
+
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
  * Returns where it stopped. */
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = reader->sse ? bytes : end;
+    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
@@ -20399,7 +20679,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_end_document_(reader);
     else if (error)
         tcall_reader_fail_(reader, error);
-    if (bytes > line_end) {
+    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
         tcall_reader_begin_line_(reader);
         reader->after_cr = *line_end == '\r';
     }
@@ -20432,9 +20712,9 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{') {
+    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
+    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
         reader->state = TCALL_FRAME_IGNORED_;
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
@@ -20456,19 +20736,20 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
-    reader->after_cr = reader->sse && c == '\r';
+    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
+                                                       : TCALL_FRAME_BETWEEN_;
     }
     tcall_reader_page_(reader, c);
-    if (reader->sse && (c == '\n' || c == '\r'))
+    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
+    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -21574,6 +21855,10 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
 #endif
+#ifdef TOOLCALL_NO_STREAM
+    if (desc->stream)
+        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
+#endif
 #ifdef TOOLCALL_NO_REASONING
     if (desc->provider->reasoning)
         return "provider has reasoning that goes back to it, which "
@@ -22523,7 +22808,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
  * line has ended, so that the id is known wherever it was.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* ---- the message ---- */
 

@@ -38,11 +38,17 @@
 #define TCALL_NOINLINE_
 #endif
 /* Const data lies in flash on an AVR, which needs other instructions to read
- * it. TCALL_FETCH_(type, name, from) makes name a pointer that can be read. */
+ * it: of texts TCALL_BYTE_, of the members of a struct those by their width, or
+ * TCALL_FETCH_(type, name, from), which makes name a pointer that can be read.
+ */
 #ifdef __AVR__
 #include <avr/pgmspace.h>
-#define TCALL_FLASH_    PROGMEM
-#define TCALL_BYTE_(at) ((char)pgm_read_byte(at))
+#define TCALL_FLASH_                   PROGMEM
+#define TCALL_BYTE_(at)                ((char)pgm_read_byte(at))
+#define TCALL_FETCH_8_(at)             ((uint8_t)pgm_read_byte(at))
+#define TCALL_FETCH_16_(at)            ((uint16_t)pgm_read_word(at))
+#define TCALL_FETCH_32_(at)            ((int32_t)pgm_read_dword(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type)pgm_read_word(at))
 #define TCALL_FETCH_(type, name, from) \
     type name##_copy_;                 \
     const type *name = (const type *)memcpy_P(&name##_copy_, from, sizeof(type))
@@ -51,6 +57,10 @@
 #else
 #define TCALL_FLASH_
 #define TCALL_BYTE_(at)                (*(const char *)(at))
+#define TCALL_FETCH_8_(at)             (*(at))
+#define TCALL_FETCH_16_(at)            (*(at))
+#define TCALL_FETCH_32_(at)            (*(at))
+#define TCALL_FETCH_POINTER_(type, at) ((type) * (at))
 #define TCALL_FETCH_(type, name, from) const type *name = (const type *)(from)
 #define TCALL_COPY_(to, from, size)    memcpy(to, from, size)
 #define TCALL_FLASH_TEXT_(text)        (text)

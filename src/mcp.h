@@ -29,7 +29,7 @@
  * nobody can be asked, is answered by an error that says so.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as

@@ -56,7 +56,7 @@ static const tcall_shape tcall_root_ TCALL_FLASH_ = {
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->level[decoder->levels].what = object;
+    decoder->open_levels[decoder->levels].what = object;
     return &tcall_root_;
 }
 
@@ -85,7 +85,7 @@ static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
         misfit->code = code;
         misfit->steps = levels;
         for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->level[i].index;
+            misfit->trail[i] = decoder->open_levels[i].index;
     }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
@@ -106,23 +106,39 @@ static bool tcall_read_shaped_(const tcall_decoder *decoder)
     return decoder->depth == decoder->levels;
 }
 
-static tcall_level_ *tcall_read_level_(tcall_decoder *decoder)
-{
-    return &decoder->level[decoder->levels - 1];
-}
-
 static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
 {
-    return (uint8_t)TCALL_BYTE_(&decoder->shape->kind);
+    return TCALL_FETCH_8_(&decoder->shape->kind);
 }
 
 /* Returns where the value that is read is kept, or NULL. */
 static char *tcall_read_place_(const tcall_decoder *decoder,
                                const tcall_shape *shape)
 {
-    if (!decoder->base || shape->offset == TCALL_NOWHERE)
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    if (!decoder->base || offset == TCALL_NOWHERE)
         return NULL;
-    return decoder->base + shape->offset;
+    return decoder->base + offset;
+}
+
+/* A value of these types begins. Returns its shape: after holes were filled,
+ * and when another type was expected, one that takes anything. */
+static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
+                                            unsigned types)
+{
+    if (!tcall_read_shaped_(decoder))
+        return &tcall_any_;
+    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+        decoder->shape = &tcall_any_;
+    }
+    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
+        decoder->keeping = true;
+        decoder->kept = 0;
+    }
+    return decoder->shape;
 }
 
 /* The value is complete. */
@@ -138,21 +154,22 @@ static void tcall_read_value_end_(tcall_decoder *decoder)
 static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
-    if (len < (size_t)(shape->size - decoder->kept)) {
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
         memcpy(to + decoder->kept, bytes, len);
         decoder->kept = (uint16_t)(decoder->kept + len);
     } else {
-        decoder->kept = shape->size;
+        decoder->kept = size;
     }
     if (decoder->keeping)
         return;
-    if (decoder->kept == shape->size) { /* half a value is none */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0;
+    if (decoder->kept < size) {
+        to[decoder->kept] = 0;
+        return;
     }
-    to[decoder->kept] = 0;
+    *to = 0; /* half a value is none */
+    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 
 /* ---- words ----
@@ -161,6 +178,12 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
  * agrees with all of it so far, so it is also what the next candidate has to
  * agree with. Names are tried in a circle from the expected one on.
  */
+
+static const char *tcall_read_names_(const tcall_level_ *level)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    return TCALL_FETCH_POINTER_(const char *, &object->names);
+}
 
 /* Looks for another candidate, which goes on with this byte. */
 static void tcall_read_candidate_(tcall_decoder *decoder, char c)
@@ -174,9 +197,7 @@ static void tcall_read_candidate_(tcall_decoder *decoder, char c)
         }
         word = tcall_word_next_(word);
         if (++string->index == string->count) { /* names: choices end here */
-            TCALL_FETCH_(tcall_object, object,
-                         tcall_read_level_(decoder)->what);
-            word = object->names;
+            word = tcall_read_names_(decoder->level);
             string->index = 0;
         }
     } while (!tcall_word_agrees_(word, string->word, string->len) ||
@@ -204,39 +225,43 @@ static bool tcall_read_word_known_(tcall_decoder *decoder)
     return decoder->now.string.word != NULL;
 }
 
-static void tcall_read_bit_set_(char *bits, uint16_t index)
+/* Members that came are a set of bits after those that were given. */
+static char *tcall_read_came_(const tcall_level_ *level)
 {
-    bits[index / 8] = (char)(bits[index / 8] | 1 << index % 8);
+    const tcall_object *object = (const tcall_object *)level->what;
+    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* A name that is known: its value is expected, and then the next name. */
-static void tcall_read_member_(tcall_decoder *decoder,
-                               const tcall_object *object)
+static void tcall_read_member_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    uint8_t index = decoder->now.string.index;
-    char *given = level->base, *came = given + (object->count + 7) / 8;
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
+    char *given = level->base + index / 8;
+    char *came = tcall_read_came_(level) + index / 8;
     level->index = index;
     level->next = decoder->now.string.word + decoder->now.string.len;
-    if (TCALL_BIT_OF_(came, index)) {
+    if (*came & bit) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return;
     }
-    tcall_read_bit_set_(came, index);
-    tcall_read_bit_set_(given, index);
-    decoder->shape = object->members + index;
+    *came = (char)(*came | bit);
+    *given = (char)(*given | bit);
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
     decoder->base = level->base;
 }
 
 static void tcall_read_name_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
     uint16_t before = level->index;
-    TCALL_FETCH_(tcall_object, object, level->what);
     decoder->shape = &tcall_any_;
     if (tcall_read_word_known_(decoder)) {
-        tcall_read_member_(decoder, object);
-    } else if (!object->open) {
+        tcall_read_member_(decoder);
+    } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
         tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
@@ -252,35 +277,39 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     decoder->state = TCALL_READ_STRING_;
 }
 
-/* Those after the last name come before the first one. */
+/* After the last name the first one comes. */
 static void tcall_read_name_begin_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
+    const tcall_level_ *level = decoder->level;
+    uint8_t count;
     tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
-    if (tcall_read_shaped_(decoder)) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        uint16_t index = (uint16_t)(level->index + 1);
-        TCALL_FETCH_(tcall_object, object, level->what);
-        if (object->count == 0)
-            return;
-        string->count = string->left = object->count;
-        string->word = index < object->count ? level->next : object->names;
-        string->index = index < object->count ? (uint8_t)index : 0;
+    if (!tcall_read_shaped_(decoder))
+        return;
+    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
+    string->count = string->left = count;
+    string->index = (uint8_t)(level->index + 1);
+    string->word = count ? level->next : NULL;
+    if (string->index == count) {
+        string->index = 0;
+        string->word = tcall_read_names_(level);
     }
 }
 
-static void tcall_read_text_begin_(tcall_decoder *decoder,
-                                   const tcall_shape *shape)
+static void tcall_read_text_begin_(tcall_decoder *decoder)
 {
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
     tcall_string_ *string = &decoder->now.string;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
-    if (shape->kind == TCALL_KIND_TEXT) {
+    if (kind == TCALL_KIND_TEXT) {
         decoder->use = TCALL_INTO_TEXT_;
         string->to = tcall_read_place_(decoder, shape);
-    } else if (shape->kind == TCALL_KIND_CHOICE) {
+    } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
-        string->word = (const char *)shape->more;
-        string->count = string->left = (uint8_t)(shape->high + 1);
+        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
+        string->left = string->count;
     }
 }
 
@@ -290,12 +319,11 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 {
     tcall_string_ *string = &decoder->now.string;
     if (string->to) {
-        TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-        if (len < shape->size && string->len < shape->size - len)
+        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+        if (len < size && string->len < size - len)
             memcpy(string->to + string->len, bytes, len);
     }
-    string->len =
-        len < INT32_MAX - string->len ? string->len + (uint32_t)len : INT32_MAX;
+    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
 }
 
 /* Decoded bytes of a string. */
@@ -311,31 +339,31 @@ static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_text_end_(tcall_decoder *decoder)
 {
     const tcall_string_ *string = &decoder->now.string;
-    uint32_t count = string->len;
-    uint8_t code = TCALL_FITS;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    if (shape->flags & TCALL_MEMBER_CHARACTERS)
+    const tcall_shape *shape = decoder->shape;
+    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
+    size_t count = string->len;
+    if (flags & TCALL_MEMBER_CHARACTERS)
         count -= string->followed;
-    if ((int32_t)count < shape->low)
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
-    if (string->to && string->len >= shape->size)
-        code = TCALL_MISFIT_ROOM;
-    else if (string->to)
-        string->to[string->len] = 0;
-    if ((int32_t)count > shape->high && !(shape->flags & TCALL_MEMBER_UNSAID))
+    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+             !(flags & TCALL_MEMBER_UNSAID))
         code = TCALL_MISFIT_MAX_LENGTH;
+    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
+        code = TCALL_MISFIT_ROOM;
     if (code)
         tcall_read_misfit_(decoder, code);
+    else if (string->to)
+        string->to[string->len] = 0;
 }
 
 static void tcall_read_choice_end_(tcall_decoder *decoder)
 {
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    char *to = tcall_read_place_(decoder, shape);
+    char *to = tcall_read_place_(decoder, decoder->shape);
     uint8_t index = 255;
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
-    else if (!(shape->flags & TCALL_MEMBER_OTHERS))
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
@@ -413,7 +441,7 @@ static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
     decoder->state = TCALL_READ_STRING_;
     if (code == 0)
         tcall_read_nul_(decoder);
-    decoder->now.string.followed += (uint32_t)(len - 1);
+    decoder->now.string.followed += len - 1;
     tcall_read_bytes_(decoder, bytes, len);
 }
 
@@ -436,20 +464,18 @@ static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
 static bool tcall_read_unit_(tcall_decoder *decoder)
 {
     tcall_string_ *string = &decoder->now.string;
-    uint32_t code = string->unit;
-    bool low = code >> 10 == 0xDC00 >> 10;
-    if (low != (string->high != 0))
+    uint16_t unit = string->unit, high = string->high;
+    bool low = (unit & 0xFC00) == 0xDC00;
+    uint32_t code = unit;
+    if (low != (high != 0))
         return false;
-    if (code >> 10 == 0xD800 >> 10) {
-        string->high = string->unit;
-        decoder->state = TCALL_READ_STRING_;
-        return true;
-    }
+    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
     if (low)
-        code = 0x10000 + ((uint32_t)(string->high - 0xD800) << 10) +
-               (code - 0xDC00);
-    string->high = 0;
-    tcall_read_escaped_(decoder, code);
+        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
+    if (string->high)
+        decoder->state = TCALL_READ_STRING_;
+    else
+        tcall_read_escaped_(decoder, code);
     return true;
 }
 
@@ -479,202 +505,215 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
 #define TCALL_WHOLE_MIN_  INT64_MIN
 #endif
 
+/* Returns false when there is no room for one digit more. */
+static bool tcall_number_times_ten_(tcall_number_ *number)
+{
+    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
+        return false;
+    number->digits *= 10;
+    return true;
+}
+
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
-    if (number->tail < TCALL_NUMBER_DIGITS_) {
-        number->tail++;
-        number->zeros++;
-    }
+    number->zeros++;
     if (c == '0')
         return;
+    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+        number->zeros--;
+    number->lost = (int16_t)(number->lost + number->zeros);
     number->zeros = 0;
-    while (number->tail && !number->rest) {
-        if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10) {
-            number->rest = true;
-        } else {
-            number->digits *= 10;
-            number->tail--;
-        }
-    }
-    if (!number->rest)
+    if (!number->lost)
         number->digits += (tcall_number_digits_)(c - '0');
 }
 
-/* Takes the byte that led to the state. */
-static void tcall_number_take_(tcall_number_ *number, char c)
+/* Takes a byte. Returns false when it is none of the number. */
+static bool tcall_number_take_(tcall_number_ *number, char c)
 {
-    switch (number->state) {
-    case TCALL_N_MINUS_: number->minus = true; break;
-    case TCALL_N_FRACTION_:
-        if (number->places < TCALL_NUMBER_DIGITS_)
-            number->places++; /* fall through */
-    case TCALL_N_ZERO_:
-    case TCALL_N_INTEGER_: tcall_number_digit_(number, c); break;
-    case TCALL_N_SIGN_: number->small = c == '-'; break;
-    case TCALL_N_EXPONENT_:
+    uint8_t state = tcall_number_next_(number->state, c);
+    if (!state)
+        return false;
+    number->state = state;
+    if (state == TCALL_N_MINUS_) {
+        number->minus = true;
+    } else if (state == TCALL_N_SIGN_) {
+        number->small = c == '-';
+    } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-        break;
-    default: break;
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+        number->length++;
+        number->places =
+            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
+        tcall_number_digit_(number, c);
     }
+    return true;
 }
 
 #ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns the rest. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+/* Divides by ten. Returns whether there is a rest. */
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    unsigned rest = (unsigned)(*digits % 10);
-    *digits /= 10;
+    bool rest = number->digits % 10 != 0;
+    number->digits /= 10;
     return rest;
 }
 #else
 /* The same in parts of 16 bits: a division of 64 bits is a large function on
  * small machines. */
-static unsigned tcall_number_tenth_(tcall_number_digits_ *digits)
+static bool tcall_number_tenth_(tcall_number_ *number)
 {
-    tcall_number_digits_ tenth = 0;
+    uint64_t tenth = 0;
     uint32_t rest = 0;
     int shift;
     for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(*digits >> shift & 0xFFFF);
+        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
         tenth = tenth << 16 | rest / 10;
         rest %= 10;
     }
-    *digits = tenth;
-    return (unsigned)rest;
+    number->digits = tenth;
+    return rest != 0;
 }
 #endif
 
 /* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as the rest. */
+ * the ends of the range, is marked as lost. */
 static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    tcall_number_digits_ digits = number->digits, max = TCALL_WHOLE_MAX_;
-    for (; exponent > 0 && digits && digits <= max; exponent--)
-        digits = digits > max / 10 ? max + 2 : digits * 10;
-    for (; exponent < 0 && digits; exponent++)
-        number->rest = tcall_number_tenth_(&digits) || number->rest;
-    if (digits > max + number->minus) {
-        number->rest = true;
-        return number->minus ? TCALL_WHOLE_MIN_ : TCALL_WHOLE_MAX_;
+    const tcall_number_digits_ most =
+        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
+    for (; exponent < 0 && number->digits; exponent++)
+        if (tcall_number_tenth_(number))
+            number->lost = 1;
+    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
+        exponent--;
+    if (number->digits > most || (exponent > 0 && number->digits)) {
+        number->digits = most;
+        number->lost = 1;
     }
-    return number->minus ? (tcall_whole_)(0 - digits) : (tcall_whole_)digits;
+    return number->minus ? (tcall_whole_)(0 - number->digits)
+                         : (tcall_whole_)number->digits;
 }
 
-/* Notes a number that is out of bounds. One that was cut off lies beyond what
- * is left of it; one that was not may be a bound that is excluded. */
+/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
+ * it. */
+static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
+                               tcall_whole_ bound)
+{
+    if (value != bound)
+        return value < bound ? -1 : 1;
+    return !number->lost ? 0 : number->minus ? -1 : 1;
+}
+
+/* Notes a number that is out of bounds. Flags exclude a bound. */
 static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high)
+                               tcall_whole_ low, tcall_whole_ high,
+                               uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
-    bool cut = number->rest, minus = number->minus;
-    uint8_t flags = (uint8_t)TCALL_BYTE_(&decoder->shape->flags);
-    bool below =
-        value < low ||
-        (value == low && (cut ? minus : (flags & TCALL_MEMBER_OVER) != 0));
-    bool above =
-        value > high ||
-        (value == high && (cut ? !minus : (flags & TCALL_MEMBER_UNDER) != 0));
+    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
+    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
     tcall_misfit *misfit = NULL;
-    if (below || above)
-        misfit = tcall_read_misfit_(decoder, below ? TCALL_MISFIT_MINIMUM
-                                                   : TCALL_MISFIT_MAXIMUM);
+    if (tcall_number_order_(number, value, low) < over)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
+    else if (tcall_number_order_(number, value, high) > -under)
+        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
     if (misfit) {
         misfit->got = value < INT32_MIN   ? INT32_MIN
                       : value > INT32_MAX ? INT32_MAX
                                           : (int32_t)value;
-        misfit->exact = !cut && misfit->got == value;
+        misfit->exact = !number->lost && misfit->got == value;
     }
 }
 
 #ifndef TOOLCALL_NO_INT64
-static void tcall_read_integer64_(tcall_decoder *decoder, int exponent,
-                                  const tcall_shape *shape, char *to)
+bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
 {
-    int64_t value = tcall_number_whole_(&decoder->now.number, exponent);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    tcall_read_bounds_(decoder, value, range->low, range->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
+    double value = tcall_decimal_(digits, exponent);
+    if (minus)
+        value = -value;
+    memcpy(to, &value, sizeof value);
+    return value >= -DBL_MAX && value <= DBL_MAX;
 }
 
-/* A number beyond the range is out of bounds only where there is a bound. */
-static void tcall_read_double_(tcall_decoder *decoder, int exponent,
-                               const tcall_shape *shape, char *to)
+/* Stores an int64_t or a double. A double that has no bound on that side may
+ * be beyond what millionths can say. */
+static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
+                             uint64_t digits, int exponent)
 {
-    tcall_number_ *number = &decoder->now.number;
-    double value = tcall_decimal_(number->digits, exponent);
-    int64_t millionths = tcall_number_whole_(number, exponent + 6);
-    TCALL_FETCH_(tcall_range, range, shape->more);
-    if (millionths != INT64_MIN
-            ? millionths != INT64_MAX || range->high != INT64_MAX
-            : range->low != INT64_MIN)
-        tcall_read_bounds_(decoder, millionths, range->low, range->high);
-    if (value > DBL_MAX)
+    char *to = tcall_read_place_(decoder, decoder->shape);
+    bool minus = decoder->now.number.minus;
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
+    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
+        value != (minus ? range->low : range->high))
+        tcall_read_bounds_(decoder, value, range->low, range->high,
+                           TCALL_FETCH_8_(&decoder->shape->flags));
+    if (!to)
+        return;
+    if (!range->store)
+        memcpy(to, &value, sizeof value);
+    else if (!range->store(to, digits, exponent, minus))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    value = number->minus ? -value : value;
-    if (to)
-        memcpy(to, &value, sizeof value);
 }
 #endif
 
-static void tcall_read_integer_(tcall_decoder *decoder, int exponent,
-                                const tcall_shape *shape, char *to)
+static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
-    tcall_whole_ whole =
-        tcall_number_whole_(&decoder->now.number, exponent + shape->digits);
-    int32_t value = (int32_t)whole;
-    tcall_read_bounds_(decoder, whole, shape->low, shape->high);
-    if (to)
-        memcpy(to, &value, sizeof value);
-}
-
-/* Stores a number that is complete. */
-static void tcall_read_number_store_(tcall_decoder *decoder, int exponent,
-                                     const tcall_shape *shape)
-{
+    const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
-    if (shape->kind == TCALL_KIND_INTEGER)
-        tcall_read_integer_(decoder, exponent, shape, to);
+    tcall_number_ *number = &decoder->now.number;
 #ifndef TOOLCALL_NO_INT64
-    else if (shape->kind == TCALL_KIND_INTEGER64)
-        tcall_read_integer64_(decoder, exponent, shape, to);
-    else if (shape->kind == TCALL_KIND_NUMBER)
-        tcall_read_double_(decoder, exponent, shape, to);
+    uint64_t digits = number->digits;
 #endif
+    tcall_whole_ whole =
+        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
+    int32_t value = (int32_t)whole;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
+        tcall_read_wide_(decoder, whole, digits, exponent);
+        return;
+    }
+#endif
+    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
+                       TCALL_FETCH_32_(&shape->high), 0);
+    if (to)
+        memcpy(to, &value, sizeof value);
 }
 
+/* Only what has bounds, or must be whole, is looked at. */
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
-    TCALL_FETCH_(tcall_shape, shape, decoder->shape);
-    bool any = (shape->types & TCALL_SHAPE_NUMBER) != 0;
-    if (any && shape->kind - TCALL_KIND_INTEGER >
-                   TCALL_KIND_NUMBER - TCALL_KIND_INTEGER)
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+    if (any && !stored)
         return;
-    if (number->tail == TCALL_NUMBER_DIGITS_ ||
-        number->places == TCALL_NUMBER_DIGITS_)
+    power += number->zeros - number->places; /* that of the last digit not 0 */
+    if (number->length == TCALL_NUMBER_DIGITS_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits &&
-             number->zeros - number->places + power < 0)
+    else if (!any && number->digits && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else
-        tcall_read_number_store_(decoder, number->tail - number->places + power,
-                                 shape);
+    else if (stored)
+        tcall_read_number_store_(decoder, number->lost + power);
+}
+
+static void tcall_read_number_begin_(tcall_decoder *decoder)
+{
+    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
+    memset(&decoder->now.number, 0, sizeof decoder->now.number);
+    decoder->now.number.state = TCALL_N_START_;
+    decoder->state = TCALL_READ_NUMBER_;
 }
 
 static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
                                       const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
-    for (; at < end; at++) {
-        uint8_t next = tcall_number_next_(number->state, *at);
-        if (!next)
-            break;
-        number->state = next;
-        tcall_number_take_(number, *at);
-    }
+    while (at < end && tcall_number_take_(number, *at))
+        at++;
     if (at == end)
         return at;
     if (!tcall_number_ends_(number->state))
@@ -699,72 +738,83 @@ static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
     return at;
 }
 
-/* A member that is null is not given, unless null is what it keeps. */
-static void tcall_read_null_(tcall_decoder *decoder, const tcall_shape *shape)
+static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
 {
-    if (shape->kind != TCALL_KIND_ANY && shape->kind != TCALL_KIND_JSON &&
-        decoder->object) {
-        const tcall_level_ *level = tcall_read_level_(decoder);
-        char *bits = level->base + level->index / 8;
-        *bits = (char)(*bits & ~(1 << level->index % 8));
-    }
-}
-
-static void tcall_read_literal_begin_(tcall_decoder *decoder, char c,
-                                      const tcall_shape *shape)
-{
-    char *to = tcall_read_place_(decoder, shape);
-    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
     decoder->state = TCALL_READ_LITERAL_;
     decoder->now.string.word = tcall_literal_(c);
-    if (c == 'n')
-        tcall_read_null_(decoder, shape);
-    else if (shape->kind == TCALL_KIND_BOOLEAN && to)
+}
+
+/* A member that is null is not given, unless null is what it keeps. */
+static void tcall_read_null_begin_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
+    const tcall_level_ *level = decoder->level;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
+        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    tcall_read_literal_begin_(decoder, 'n');
+}
+
+static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
+{
+    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
+    char *to = tcall_read_place_(decoder, shape);
+    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
         *to = c == 't';
+    tcall_read_literal_begin_(decoder, c);
 }
 
 /* ---- objects and arrays ---- */
 
-/* An object or list with a shape: a level of its own. */
+/* The root's object is in its level already. */
+static void tcall_read_object_begin_(tcall_level_ *level,
+                                     const tcall_shape *shape)
+{
+    const tcall_object *object =
+        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    if (object)
+        level->what = object;
+    object = (const tcall_object *)level->what;
+    level->next = tcall_read_names_(level);
+    TCALL_COPY_(level->base,
+                TCALL_FETCH_POINTER_(const void *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
+}
+
+/* An object or list with a shape is a level of its own. */
 static void tcall_read_level_open_(tcall_decoder *decoder,
                                    const tcall_shape *shape)
 {
-    tcall_level_ *level = &decoder->level[decoder->levels];
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
         return;
     }
     decoder->levels++;
+    decoder->level = level;
     level->base = tcall_read_place_(decoder, shape);
-    level->index = 0;
-    if (shape->kind == TCALL_KIND_LIST) {
-        level->what = decoder->shape;
-        return;
-    }
-    if (shape->more)
-        level->what = shape->more;
     level->index = 0xFFFF; /* the first one comes next */
-    {
-        TCALL_FETCH_(tcall_object, object, level->what);
-        level->next = object->names;
-        TCALL_COPY_(level->base, object->initial, object->size);
-    }
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        tcall_read_object_begin_(level, shape);
+    else
+        level->what = shape;
 }
 
-static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
-                                    const tcall_shape *shape)
+static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
 {
+    bool object = *at == '{';
+    const tcall_shape *shape = tcall_read_admit_(
+        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
+    uint8_t *open = &decoder->open[depth / 8];
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     if (depth == TOOLCALL_MAX_DEPTH)
         return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
-    if (shape->kind == TCALL_KIND_OBJECT || shape->kind == TCALL_KIND_LIST)
+    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
         tcall_read_level_open_(decoder, shape);
-    decoder->object = *at == '{';
-    decoder->state =
-        decoder->object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
-    decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] & ~bit);
-    if (decoder->object)
-        decoder->open[depth / 8] = (uint8_t)(decoder->open[depth / 8] | bit);
+    decoder->object = object;
+    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
+    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
     decoder->depth++;
     return at + 1;
 }
@@ -772,48 +822,59 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at,
 /* Notes each required member that did not come. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_object, object, level->what);
-    const char *came = level->base + (object->count + 7) / 8;
-    uint8_t i;
-    for (i = 0; i < object->count; i++) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (flags & TCALL_MEMBER_REQUIRED && !TCALL_BIT_OF_(came, i)) {
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    const char *came = tcall_read_came_(level);
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++, member++) {
+        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
+            !TCALL_BIT_OF_(came, i)) {
             level->index = i;
             tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
         }
     }
 }
 
-static void tcall_read_list_end_(tcall_decoder *decoder)
+/* Notes a misfit of the list itself. */
+static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
 {
-    tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
-    if (level->index < list->low)
-        tcall_read_note_(decoder, TCALL_MISFIT_MIN_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    if (level->base)
-        memcpy(level->base, &level->index, sizeof level->index);
+    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
 }
 
-/* The next item of a list is expected. */
+static void tcall_read_list_end_(tcall_decoder *decoder)
+{
+    const tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    uint16_t count = (uint16_t)(level->index + 1);
+    if (count < TCALL_FETCH_32_(&list->low))
+        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
+    if (level->base)
+        memcpy(level->base, &count, sizeof count);
+}
+
+/* An item of a list begins. The first one too many is noted. */
 static void tcall_read_item_(tcall_decoder *decoder)
 {
-    const tcall_level_ *level = tcall_read_level_(decoder);
-    TCALL_FETCH_(tcall_shape, list, level->what);
+    tcall_level_ *level = decoder->level;
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    int32_t left;
+    if (level->index != 0xFFFE) /* and then all are one */
+        level->index++;
+    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
-    if (level->index < list->high) {
-        decoder->shape = (const tcall_shape *)list->more;
-        decoder->base = level->base ? level->base + list->digits +
-                                          (size_t)level->index * list->size
-                                    : NULL;
-    } else if (level->index == list->high) {
-        tcall_read_note_(decoder,
-                         list->flags & TCALL_MEMBER_UNSAID
-                             ? TCALL_MISFIT_ROOM
-                             : TCALL_MISFIT_MAX_ITEMS,
-                         (uint8_t)(decoder->levels - 1));
-    }
+    decoder->base = level->base;
+    if (left > 0)
+        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    if (left > 0 && level->base)
+        decoder->base += TCALL_FETCH_8_(&list->digits) +
+                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
+    if (left == 0)
+        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
+                                                 TCALL_MEMBER_UNSAID
+                                             ? TCALL_MISFIT_ROOM
+                                             : TCALL_MISFIT_MAX_ITEMS);
 }
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
@@ -825,7 +886,8 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
             tcall_read_object_end_(decoder);
         else
             tcall_read_list_end_(decoder);
-        decoder->levels--;
+        if (--decoder->levels)
+            decoder->level--;
     }
     decoder->depth--;
     decoder->object =
@@ -834,91 +896,35 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* ---- values ---- */
-
-/* Returns the types of the value that begins with c, or 0. */
-static unsigned tcall_read_types_(char c)
-{
-    switch (c) {
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case '"': return TCALL_SHAPE_STRING;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    case 'n': return TCALL_SHAPE_NULL;
-    default:
-        return tcall_is_digit_(c) || c == '-'
-                   ? TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER
-                   : 0;
-    }
-}
-
-/* Has holes filled. A value of another type is only recognised. */
-static void tcall_read_admit_(tcall_decoder *decoder, unsigned types)
-{
-    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (!((uint8_t)TCALL_BYTE_(&decoder->shape->types) & types)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-        decoder->shape = &tcall_any_;
-    }
-    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
-        decoder->kept = 0;
-    }
-}
-
-/* Numbers and literals are eaten from their first byte on. */
 static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 {
-    unsigned types = tcall_read_types_(*at);
-    const tcall_shape *expected = &tcall_any_;
-    if (!types)
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder)) {
-        tcall_read_admit_(decoder, types);
-        expected = decoder->shape;
+    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+        tcall_read_item_(decoder);
+    switch (*at) {
+    case '{':
+    case '[': return tcall_read_open_(decoder, at);
+    case '"': tcall_read_text_begin_(decoder); return at + 1;
+    case 'n': tcall_read_null_begin_(decoder); break;
+    case 't':
+    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
+    default:
+        if (!tcall_is_digit_(*at) && *at != '-')
+            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
+        tcall_read_number_begin_(decoder);
     }
-    {
-        TCALL_FETCH_(tcall_shape, shape, expected);
-        if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
-            return tcall_read_open_(decoder, at, shape);
-        if (types & TCALL_SHAPE_STRING) {
-            tcall_read_text_begin_(decoder, shape);
-            return at + 1;
-        }
-        if (!(types & TCALL_SHAPE_NUMBER)) {
-            tcall_read_literal_begin_(decoder, *at, shape);
-            return at;
-        }
-    }
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
-    decoder->state = TCALL_READ_NUMBER_;
-    return at;
+    return at; /* these are eaten from their first byte on */
 }
 
 /* ---- between tokens ---- */
 
-static void tcall_read_item_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = tcall_read_level_(decoder);
-    if (level->index < 0xFFFE)
-        level->index++;
-}
-
 /* After a value: a comma or a closing bracket. */
 static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
 {
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_end_(decoder);
     if (*at == '}' || *at == ']')
         return tcall_read_close_(decoder, at);
     if (*at != ',')
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    if (!decoder->object && tcall_read_shaped_(decoder))
-        tcall_read_item_(decoder);
     return at + 1;
 }
 
@@ -927,9 +933,7 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
-            return tcall_read_close_(decoder, at);
-        if (tcall_read_shaped_(decoder))
-            tcall_read_item_(decoder); /* fall through */
+            return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
     case TCALL_READ_FIRST_NAME_:
         if (*at == '}')
@@ -1007,7 +1011,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     decoder->shape = &tcall_root_;
     decoder->base = (char *)out;
-    decoder->level[0].what = shape;
+    decoder->open_levels[0].what = shape;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */

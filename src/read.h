@@ -63,7 +63,7 @@ typedef struct tcall_misfit {
     uint8_t code;  /* tcall_misfit_code */
     uint8_t steps; /* of trail */
     bool exact;    /* got is the value; else it was larger or had more digits */
-    uint16_t trail[TOOLCALL_SHAPE_LEVELS + 1];
+    uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
 } tcall_misfit;
 
@@ -78,15 +78,15 @@ typedef struct tcall_level_ {
 /* A string that is read. Of a name or word only so much is known: with which
  * one in flash it agrees so far. */
 typedef struct tcall_string_ {
-    const char *word;  /* that one, or NULL: none agrees */
-    char *to;          /* where a text is kept, or NULL */
-    uint32_t len;      /* bytes so far */
-    uint32_t followed; /* those that are not the first of their character */
-    uint16_t unit;     /* \u escape so far */
-    uint16_t high;     /* surrogate that waits for its low one */
-    uint8_t hex_left;  /* digits of the escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
     tcall_utf_ utf;
+    uint8_t hex_left;           /* digits of the \u escape to come */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+    uint16_t unit;              /* the escape so far */
+    uint16_t high;              /* surrogate that waits for its low one */
+    const char *word;           /* that one, or NULL: none agrees */
+    char *to;                   /* where a text is kept, or NULL */
+    size_t len;                 /* bytes so far */
+    size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
 #ifdef TOOLCALL_NO_INT64
@@ -97,35 +97,26 @@ typedef uint64_t tcall_number_digits_;
 typedef int64_t tcall_whole_;
 #endif
 
-/* A number that is read: digits * 10^(tail - places + power). */
+/* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
-    tcall_number_digits_
-        digits;        /* as many as there is room for, up to one not 0 */
-    int16_t tail;      /* digits after those */
-    int16_t zeros;     /* how many at the end are 0 */
-    int16_t places;    /* digits after the point */
-    int16_t power;     /* the exponent, without its sign */
-    uint8_t state;     /* in the grammar of numbers */
-    bool minus, small; /* sign of the number, of the exponent */
-    bool rest;         /* some of the tail are not 0, or were cut off */
+    uint8_t state;               /* in the grammar of numbers */
+    bool minus, small;           /* sign of the number, of the exponent */
+    int16_t lost;                /* digits after those kept, up to one not 0 */
+    int16_t zeros;               /* digits after those, which are all 0 */
+    int16_t places;              /* digits after the point */
+    int16_t length;              /* digits in all */
+    int16_t power;               /* the exponent, without its sign */
+    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* What is used most lies nearest to the beginning: from there small processors
+ * reach it with shorter instructions. */
 struct tcall_decoder {
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
-    uint8_t misfit_count; /* 255: or more */
-    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
-
-    /* Set after tcall_decoder_init. Given every accepted byte, in pieces, in
-     * their order, for whoever wants the text too. Returns TCALL_OK, or an
-     * error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
-    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape and *out, which so
-     * far are the hole's own, to what is to be read there. */
-    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
-    void *user;
+    uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
     uint8_t state, depth, levels;
@@ -133,14 +124,27 @@ struct tcall_decoder {
     bool object;   /* the innermost open container is one */
     bool keeping;  /* a value is kept as its text */
     uint16_t kept; /* bytes of that text so far */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
     union {
         tcall_string_ string;
         tcall_number_ number;
     } now;
-    tcall_level_ level[TOOLCALL_SHAPE_LEVELS];
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+
+    /* public again; these are set after tcall_decoder_init. */
+    /* Given every accepted byte, in pieces, in their order, for whoever wants
+     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
+    int (*sink)(void *user, const char *bytes, size_t len);
+    /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
+     * read there and *out to where its offset counts from; so far they are the
+     * hole's own. */
+    void (*hole)(tcall_decoder *decoder, const tcall_shape **shape, char **out);
+    void *user;
+
+    tcall_misfit misfits[TOOLCALL_MAX_FAULTS];
 };
 
 /* Prepares to read one object of this shape into its struct, which is set to

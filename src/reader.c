@@ -130,6 +130,15 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     reader->has_text = true;
 }
 
+/* Arguments that do not fit make their call fail, not the answer. */
+TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                                size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
 /* Is an element a further piece of an item? */
 typedef enum tcall_match_ {
     TCALL_MATCH_NO_,

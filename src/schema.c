@@ -15,6 +15,8 @@
  * bounds and enums are compared where they stand, in the text.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -975,3 +977,5 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     out->text = text.ptr;
     return tcall_sc_compile_(out, mem, size, draft);
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

@@ -11,6 +11,8 @@
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
     uint8_t flags;
@@ -918,3 +920,5 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
         tcall_ev_unmark_(&e);
     return e.error;
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

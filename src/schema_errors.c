@@ -8,6 +8,8 @@
  * what differs from one error to the next.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* -- Pieces of sentences -------------------------------------------------- */
 
 /* Longer values are cut in what the model reads. */
@@ -593,3 +595,5 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     }
     return writer->error;
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

@@ -134,10 +134,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
-/* The bounds of a wide number, in units of its last digit. */
+/* The bounds of a wide number, in units of its last digit, and what stores it,
+ * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
+    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
 } tcall_range;
+
+#ifndef TOOLCALL_NO_INT64
+/* Stores digits * 10^exponent. Returns false where a double is too small. */
+TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
+                                   bool minus);
+#endif
 
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
@@ -306,22 +314,23 @@ typedef struct tcall_range {
 #define TCALL_RANGE_OF_(member, initial, types, node, range, label, name)     \
     TCALL_RANGE_(name, TCALL_COLUMNS_ range)
 #define TCALL_RANGE_(...)                       TCALL_RANGE_MAKE_(__VA_ARGS__)
-#define TCALL_RANGE_MAKE_(name, has, low, high) TCALL_RANGE_##has(name)
+#define TCALL_RANGE_MAKE_(name, has, low, high, store) TCALL_RANGE_##has(name)
 #define TCALL_RANGE_0(name)
 #define TCALL_RANGE_1(name)                     tcall_range name;
 
 #define TCALL_BOUNDS_OF_(member, initial, types, node, range, label, none)    \
     TCALL_BOUNDS_(TCALL_COLUMNS_ range)
 #define TCALL_BOUNDS_(...)                 TCALL_BOUNDS_MAKE_(__VA_ARGS__)
-#define TCALL_BOUNDS_MAKE_(has, low, high) TCALL_BOUNDS_##has(low, high)
-#define TCALL_BOUNDS_0(low, high)
-#define TCALL_BOUNDS_1(low, high)          , {low, high}
+#define TCALL_BOUNDS_MAKE_(has, low, high, store)                             \
+    TCALL_BOUNDS_##has(low, high, store)
+#define TCALL_BOUNDS_0(low, high, store)
+#define TCALL_BOUNDS_1(low, high, store) , {low, high, store}
 
 #define TCALL_NODE_OF_(member, initial, types, node, range, label, bits, at,  \
                        where)                                                 \
     TCALL_NODE_(types, bits, at, where, TCALL_COLUMNS_ range, TCALL_COLUMNS_ node)
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
-#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, kind,      \
+#define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
     {types, kind, digits, (flags) | (bits), size, at, low, high,              \
      TCALL_ROW_IF_##ranged(where, more)}
@@ -374,24 +383,24 @@ typedef struct tcall_range {
 
 #define TCALL_UNKNOWN_                                                        \
     ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
-     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
     ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
-     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
     ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
     ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
-      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0), (0, 0))
+      TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
     ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
-     (1, low, high), (0, 0))
+     (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
     TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
 #define TCALL_K_number_over(low, high)                                        \
@@ -404,7 +413,8 @@ typedef struct tcall_range {
 #define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
     ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
-     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high)), (0, 0))
+     (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
+      tcall_store_double_), (0, 0))
 #endif
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
@@ -414,32 +424,32 @@ typedef struct tcall_range {
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0), (0, 0))
+      NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_string(min, room)                                             \
     TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
      TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0), (0, 0))
+     (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
     ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
     ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
-     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0), (0, 0))
+     (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
     ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
-     (0, 0, 0), (0, 0))
+     (0, 0, 0, 0), (0, 0))
 
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \

@@ -200,6 +200,12 @@ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
          "no_schema_mode is none of tcall_no_schema"},
         {!tool->hooks != !tool->hook_count,
          "hooks and hook_count belong together: give both"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
+                       "that checks arguments"},
+        {tool->parameters || tool->output || tool->provider_schema,
+         "schemas were left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_SHAPES
         {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
 #endif
@@ -236,6 +242,10 @@ static int tcall_desc_check_(tcall *tc)
          "services and service_count belong together: give both"},
         {desc->validator && !desc->validator->check,
          "validator needs check: the function that checks arguments"},
+#ifdef TOOLCALL_NO_SCHEMA
+        {desc->validator != NULL,
+         "validator was left out by TOOLCALL_NO_SCHEMA"},
+#endif
 #ifdef TOOLCALL_NO_HOOKS
         {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
 #endif
@@ -245,6 +255,27 @@ static int tcall_desc_check_(tcall *tc)
 }
 
 /* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
@@ -302,13 +333,6 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     return r < 0 ? r : TCALL_OK;
 }
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
  * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
@@ -321,17 +345,77 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
 }
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -494,12 +578,7 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!desc->lazy_schemas && !desc->validator)
-        tc->schemas =
-            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
@@ -526,8 +605,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_desc_hooks_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
-        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -594,8 +672,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 

@@ -97,6 +97,8 @@ int main(int argc, char **argv)
     avr_irq_t *uart;
     int state;
 
+    out = dup(1); /* simavr itself writes to stdout */
+    dup2(2, 1);
     if (argc < 2 || !avr || elf_read_firmware(argv[1], &program) != 0)
         return 97;
     if (argc > 2)
