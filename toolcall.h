@@ -1021,9 +1021,10 @@ typedef enum tcall_scan_event {
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of a path filter, and the longest key that one may name. */
+/* Levels of a path filter. */
 #define TCALL_SCAN_LEVELS_ 9
-#define TCALL_SCAN_KEY_    20
+/* Bytes of a string that are collected: longer keys match nothing. */
+#define TCALL_SCAN_PIECE_ 23
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -1065,7 +1066,7 @@ typedef struct tcall_scan {
     uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
     uint8_t at;          /* row of the container that is open */
     bool object;         /* it is an object */
-    uint8_t key_len;
+    uint8_t piece_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
@@ -1087,7 +1088,7 @@ typedef struct tcall_scan {
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
     uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char key[TCALL_SCAN_KEY_];
+    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
 } tcall_scan;
 
 /* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
@@ -2563,18 +2564,16 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
-#ifndef TOOLCALL_NO_HOOKS
-
 /* -- For authors of hooks -- */
 
+#ifndef TOOLCALL_NO_HOOKS
 /* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
  * are further inside, and the tool. Returns what came of it; the hook returns
  * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
-
-#endif /* TOOLCALL_NO_HOOKS */
+#endif
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -5243,13 +5242,12 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
+    const char *key;
     if (s->at == TCALL_SCAN_NONE_)
         return row;
     index = &s->index[s->depth - 1];
-    if (*index == 0)
-        row = tcall_scan_match_(s, s->at, "0", 1);
-    if (row == TCALL_SCAN_NONE_)
-        row = tcall_scan_match_(s, s->at, "*", 1);
+    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
+        row = tcall_scan_match_(s, s->at, key, 1);
     *index = (uint8_t)(*index + (*index < 255));
     return row;
 }
@@ -5329,33 +5327,52 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-/* The string ends; of a key that is wanted, its text. */
-static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
+/* Reports what was collected of a value. */
+static void tcall_scan_flush_(tcall_scan *s)
+{
+    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
+        return;
+    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
+    s->piece_len = 0;
+}
+
+/* The string ends: a value, or a key, which may lead to a row. */
+static void tcall_scan_string_end_(tcall_scan *s)
 {
     if (s->string_mode == TCALL_STRING_VALUE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_flush_(s);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && len
-                 ? tcall_scan_match_(s, s->at, key, len)
+    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
+                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
                  : (uint8_t)TCALL_SCAN_NONE_;
+    s->piece_len = 0;
     s->state = TCALL_S_COLON_;
 }
 
-/* Decoded bytes of a string. A key that is too long matches nothing. */
+/* Collects decoded bytes of a string, since few events are cheaper than many. A
+ * key that is too long matches nothing. */
 static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
-    if (n == 0)
+    bool value = s->string_mode == TCALL_STRING_VALUE_;
+    if (value ? s->row == TCALL_SCAN_NONE_
+              : s->string_mode == TCALL_STRING_SKIP_)
         return;
-    if (s->string_mode == TCALL_STRING_VALUE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->string_mode = TCALL_STRING_SKIP_;
-    else if (s->string_mode == TCALL_STRING_KEY_) {
-        memcpy(s->key + s->key_len, p, n);
-        s->key_len = (uint8_t)(s->key_len + n);
+    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
+        if (!value) {
+            s->string_mode = TCALL_STRING_SKIP_;
+            return;
+        }
+        tcall_scan_flush_(s);
+        if (n > TCALL_SCAN_PIECE_) {
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+            return;
+        }
     }
+    memcpy(s->piece + s->piece_len, p, n);
+    s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
@@ -5409,58 +5426,35 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 }
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
- * What has short escapes is collected: few events are cheaper than many. */
+ */
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[192], c;
-    const char *from = p;
-    size_t n = 0, run;
-    for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
-            p = tcall_scan_plain_(s, p, end);
+    char c;
+    for (;; p += 2) {
+        const char *from = p;
+        p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\')
-            break;
-        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (p > from)
+            tcall_scan_bytes_(s, from, (size_t)(p - from));
+        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
         if (!c)
             break;
-        run = (size_t)(p - from);
-        if (n + run >= sizeof out) {
-            tcall_scan_bytes_(s, out, n);
-            n = 0;
-        }
-        if (run >= sizeof out) {
-            tcall_scan_bytes_(s, from, run);
-            run = 0;
-        }
-        memcpy(out + n, from, run);
-        n += run;
-        out[n++] = c;
+        if (s->piece_len && s->piece_len < TCALL_SCAN_PIECE_)
+            s->piece[s->piece_len++] = c;
+        else
+            tcall_scan_bytes_(s, &c, 1);
     }
-    run = (size_t)(p - from);
-    if (n && n + run <= sizeof out) {
-        memcpy(out + n, from, run);
-        n += run;
-        run = 0;
-    }
-    tcall_scan_bytes_(s, out, n);
-    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, from, run); /* a key in one piece */
-        return p + 1;
-    }
-    tcall_scan_bytes_(s, from, run);
     if (p == end)
         return p;
     if (*p == '"') {
         tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, s->key, s->key_len);
-    } else
+        tcall_scan_string_end_(s);
+    } else {
+        tcall_scan_flush_(s); /* before what may turn out to be no escape */
         s->state = TCALL_S_ESCAPE_;
+    }
     return p + 1;
 }
 
@@ -5568,56 +5562,58 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     return ends ? tcall_scan_next_(s, p, end) : p;
 }
 
-/* A string in one piece without anything odd: the usual case, with no need to
- * remember anything. NULL: it is another. */
-static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
+/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
+ * the colon goes with it if it is there already. */
+static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
+                                          const char *end)
 {
-    const char *q = tcall_plain_(p + 1, end);
-    size_t n = (size_t)(q - p) - 1;
-    if (q == end || *q != '"')
-        return NULL;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        tcall_scan_token_end_(s, q, 0);
-        s->state = TCALL_S_COLON_;
-        s->row = s->at != TCALL_SCAN_NONE_ && n
-                     ? tcall_scan_match_(s, s->at, p + 1, n)
-                     : (uint8_t)TCALL_SCAN_NONE_;
-        if (++q == end || *q != ':')
-            return q;
-        s->state = TCALL_S_VALUE_;
-        return q + 1;
-    }
-    tcall_scan_begin_(s, p);
-    tcall_scan_token_end_(s, q, 0);
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (n)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
-    }
-    return tcall_scan_next_(s, q + 1, end);
-}
-
-/* A value begins at p, or a key; returns what is not consumed. */
-static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
-{
-    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
-    if (q)
-        return q;
-    if (key)
-        tcall_scan_token_(s, p, true);
-    else
-        tcall_scan_begin_(s, p);
-    if (*p == '"') {
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_token_(s, p, true);
+    if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
-        s->string_mode = !key                        ? TCALL_STRING_VALUE_
-                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
-                                                     : TCALL_STRING_KEY_;
-        s->key_len = 0;
+        s->string_mode =
+            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
+    tcall_scan_token_end_(s, quote, 0);
+    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->state = TCALL_S_COLON_;
+    if (++quote == end || *quote != ':')
+        return quote;
+    s->state = TCALL_S_VALUE_;
+    return quote + 1;
+}
+
+/* The same for a string that is a value. */
+static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_begin_(s, p);
+    if (quote == end || *quote != '"') {
+        s->state = TCALL_S_STRING_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        return p + 1;
+    }
+    tcall_scan_token_end_(s, quote, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (len)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
+    }
+    return tcall_scan_next_(s, quote + 1, end);
+}
+
+/* A string, a number or a literal begins at p. Returns what is not consumed. */
+static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    if (*p == '"')
+        return tcall_scan_quoted_(s, p, end);
+    tcall_scan_begin_(s, p);
     s->state = TCALL_S_NUMBER_;
     s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
     if (!tcall_is_digit_(*p) && *p != '-') {
@@ -5636,11 +5632,25 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
                                            const char *end, const char **raw)
 {
     char c = *p;
-    bool scalar = false;
     int error = TCALL_OK;
     if ((unsigned char)c <= ' ' && tcall_is_space_(c))
         return p + 1;
     switch (s->state) {
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
+            error = tcall_scan_close_(s, p, raw);
+            break;
+        }
+        if (c != '"') {
+            error = TCALL_E_BAD_KEY;
+            break;
+        }
+        p = tcall_scan_key_(s, p, end);
+        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
+            return p;
+        c = *p; /* mostly the value follows at once */
+        /* fall through */
     case TCALL_S_FIRST_:
     case TCALL_S_VALUE_:
         if (c == '{' || c == '[')
@@ -5648,16 +5658,7 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         else if (c == ']' && s->state == TCALL_S_FIRST_)
             error = tcall_scan_close_(s, p, raw);
         else
-            scalar = true;
-        break;
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '"')
-            scalar = true;
-        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_BAD_KEY;
+            return tcall_scan_scalar_(s, p, end);
         break;
     case TCALL_S_COLON_:
         s->state = TCALL_S_VALUE_;
@@ -5673,10 +5674,6 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         break;
     default: error = TCALL_E_TRAILING; break;
     }
-    if (scalar)
-        return tcall_scan_value_(s, p, end,
-                                 s->state == TCALL_S_KEY_ ||
-                                     s->state == TCALL_S_FIRST_KEY_);
     if (!error)
         return p + 1;
     s->error = error;
@@ -5697,10 +5694,23 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p++;
     }
     s->pos += (size_t)(p - bytes);
+    tcall_scan_flush_(s);
     if (s->raw_depth && !s->error)
         tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
                          (size_t)(end - raw));
     return s->error;
+}
+
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    s->pos++;
+    return true;
 }
 
 int tcall_scan_end(tcall_scan *s)
@@ -5709,7 +5719,7 @@ int tcall_scan_end(tcall_scan *s)
         return s->error;
     if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
         tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         s->state = TCALL_S_DONE_;
     }
     if (s->state != TCALL_S_DONE_)
@@ -5977,17 +5987,28 @@ static size_t tcall_text_escape_len_(const char *text)
     return len;
 }
 
-/* Reads the content of a string byte by byte, escapes decoded. */
+/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
+ * up to an end. */
 typedef struct tcall_text_bytes_ {
-    const char *at;
+    const char *at, *end; /* end NULL: at the quote */
     char decoded[4];
     uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
-static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 {
     tcall_text_bytes_ bytes;
     bytes.at = quote + 1;
+    bytes.end = NULL;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = text.ptr;
+    bytes.end = text.ptr + text.len;
     bytes.next = bytes.count = 0;
     return bytes;
 }
@@ -5995,6 +6016,8 @@ static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 /* Returns the next byte, or -1 where the string or the text ends. */
 static int tcall_text_byte_(tcall_text_bytes_ *bytes)
 {
+    if (bytes->end)
+        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
     if (bytes->next == bytes->count) {
         const char *at = bytes->at;
         if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
@@ -6005,27 +6028,47 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
+/* Returns whether both are equal; a string that is broken is equal to none. */
+TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+{
+    int byte;
+    /* most are plain, and have nothing to decode */
+    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
+           *a.at != '\\' && *a.at) {
+        a.at++;
+        b.at++;
+    }
+    do {
+        byte = tcall_text_byte_(&a);
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    } while (byte >= 0);
+    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+}
+
+TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
+{
+    uint32_t hash = TCALL_HASH_EMPTY_;
+    int byte;
+    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
+        char c = (char)byte;
+        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    }
+    return hash;
+}
+
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
-    size_t i;
-    for (i = 0; i < want.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
-            return false;
-    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
-                      b = tcall_text_bytes_of_(other);
-    int byte;
-    while ((byte = tcall_text_byte_(&a)) >= 0)
-        if (tcall_text_byte_(&b) != byte)
-            return false;
-    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -7620,29 +7663,6 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
-/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
- * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
-                                             const char *form)
-{
-    for (; *form && *form != '%'; form++)
-        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
-    return form;
-}
-
-/* Writes such a form with the inside of a string in place of each %: first a,
- * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
-                                      const char *a, const char *b)
-{
-    tcall_write_comma_(writer);
-    while (*(form = tcall_write_plain_(writer, form))) {
-        tcall_write_content_(writer, tcall_str_of(a));
-        a = b;
-        form++;
-    }
-}
-
 /* ---- numbers ---- */
 
 /* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
@@ -7667,7 +7687,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -7685,15 +7706,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -7703,6 +7731,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
@@ -8038,19 +8067,17 @@ typedef struct tcall_shape_view_ {
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the character, whose bytes must stay together for the writer to know them
- * as UTF-8. */
+ * by the byte; those of longer characters are written as they are, for the
+ * writer knows UTF-8 only by whole characters. */
 static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
-        text++;
-        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
-            len = 0;
-        }
+    char byte;
+    while ((byte = TCALL_BYTE_(text++)) != '\0') {
+        if (byte & 0x80)
+            tcall_write_out_(writer, &byte, 1);
+        else
+            tcall_write_content_(writer, tcall_slice_(&byte, 1));
     }
 #else
     tcall_write_content_(writer, tcall_str_of(text));
@@ -8073,26 +8100,19 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+                              int decimals)
 {
-    char text[24];
-    tcall_writer digits;
-    tcall_writer_init(&digits, text, sizeof text);
-    tcall_write_fixed(&digits, value, decimals);
-    while (decimals && text[digits.fill - 1] == '0') {
-        digits.fill--;
-        decimals--;
-    }
-    if (text[digits.fill - 1] == '.')
-        digits.fill--;
-    tcall_write_bytes(writer, text, digits.fill);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* ---- nodes ---- */
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    int64_t low, high;
+    tcall_whole_ low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -8283,8 +8303,8 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     view->level--;
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash);
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash);
 
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
@@ -8302,7 +8322,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_value_(view->out, node, initial + node->offset, true);
+        tcall_put_scalar_(view->out, node, initial + node->offset, true);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8422,7 +8442,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int64_t value = 0;
+    tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8442,22 +8462,9 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
     tcall_put_number_(writer, value, node->digits);
 }
 
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at, false);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash)
+/* Writes a value that has no parts, all that a default can be. */
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
 {
     uint8_t byte = 0;
     switch (node->kind) {
@@ -8467,20 +8474,42 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
                                        : TCALL_FLASH_TEXT_("false"));
         return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
     case TCALL_KIND_TEXT:
         if (flash)
             tcall_put_string_(writer, at);
         else
             tcall_write_string(writer, at);
         return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
+    default: tcall_put_stored_(writer, node, at, flash); return;
+    }
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at);
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    switch (node->kind) {
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -8488,7 +8517,9 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    default: tcall_write_null(writer); return;
+    case TCALL_KIND_ANY:
+    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
+    default: tcall_put_scalar_(writer, node, at, false); return;
     }
 }
 
@@ -8510,7 +8541,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             continue;
         tcall_put_key_(writer, name);
         if (holds)
-            tcall_put_value_(writer, node, base + node->offset, false);
+            tcall_put_value_(writer, node, base + node->offset);
         else
             tcall_write_null(writer);
     }
@@ -8620,7 +8651,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 /* Writes a number of things: "1 character", "5 elements". */
 static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              int64_t count)
+                              tcall_whole_ count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     int noun = node->kind == TCALL_KIND_LIST           ? 2
@@ -8634,7 +8665,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 
 /* Writes a bound as it is counted. */
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, int64_t bound)
+                              const char *words, tcall_whole_ bound)
 {
     tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
@@ -9633,17 +9664,22 @@ enum {
 typedef struct tcall_keyword_ {
     const char *name;
     char begins;
-    uint8_t drafts, applies, type, bound;
+    uint8_t applies, type;
+    unsigned drafts : 5, bound : 2;
 } tcall_keyword_;
 
 static const tcall_keyword_ tcall_keywords_[] = {
-#define TCALL_X_(op, name, begins, drafts, applies, type, bound)              \
-    {name,         begins,          TCALL_IN_##drafts##_, TCALL_##applies##_, \
-     TCALL_##type, TCALL_##bound##_},
+#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
+    {name,                                                       \
+     begins,                                                     \
+     TCALL_##applies##_,                                         \
+     TCALL_##type,                                               \
+     TCALL_IN_##drafts##_,                                       \
+     TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     /* TCALL_K_NAME_PATTERN_ */
-    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
+    {"pattern", '"', TCALL_TO_NOTHING_, TCALL_MISSING, 0, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -9746,29 +9782,30 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
 
 /* Whether the member of a map at a node has this name. */
 static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
-                                     tcall_str name)
+                                     const tcall_text_bytes_ *name)
 {
     const char *quote = tcall_node_at_(s, node);
     uint32_t len = s->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len ? len == name.len && memcmp(quote + 1, name.ptr, len) == 0
-               : tcall_text_same_(quote, name);
+    if (len && name->end) /* both are plain */
+        return len == (size_t)(name->end - name->at) &&
+               memcmp(quote + 1, name->at, len) == 0;
+    return tcall_text_match_(tcall_text_bytes_of_(quote), *name);
 }
 
 /* Maps of more than a few members begin with a hash table: a header and one
  * node for each slot, whose arg says how far after the header the node of a
  * member is, 0: free. Names that hash alike are compared: it decides nothing
- * but time.
- */
-static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
-                                 uint32_t hash)
+ * but time. Returns the slot that a name is in, or the free one for it. */
+static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
+                                 const tcall_text_bytes_ *name, int32_t *steps)
 {
-    return index + 1 + hash % ((program[index].arg & TCALL_SPAN_) - 1);
-}
-
-static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
-                                       uint32_t index, uint32_t slot)
-{
-    return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
+    const tcall_node_ *program = s->program;
+    uint32_t slots = (program[index].arg & TCALL_SPAN_) - 1;
+    uint32_t i = tcall_text_hash_(*name) % slots;
+    while (program[index + 1 + i].arg && --*steps >= 0 &&
+           !tcall_node_named_(s, index + program[index + 1 + i].arg, name))
+        i = (i + 1) % slots;
+    return index + 1 + i;
 }
 
 /* The first member of a list or map. */
@@ -9784,19 +9821,16 @@ static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
  * begins at next, after the member that was found last: names tend to come in
  * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t next, tcall_str name, int32_t *steps)
+                                 uint32_t next, const tcall_text_bytes_ *name,
+                                 int32_t *steps)
 {
     const tcall_node_ *program = s->program;
     uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
     if (first == end)
         return 0;
     if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
-        next = tcall_node_slot_(program, first, tcall_hash_(name));
-        for (; program[next].arg && --*steps >= 0;
-             next = tcall_node_slot_after_(program, first, next))
-            if (tcall_node_named_(s, first + program[next].arg, name))
-                return first + program[next].arg;
-        return 0;
+        member = program[tcall_node_slot_(s, first, name, steps)].arg;
+        return member ? first + member : 0;
     }
     member = next = next < end ? next : first;
     do {
@@ -9938,67 +9972,28 @@ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
         tcall_sc_emit_(c, TCALL_K_SLOT_, map, 0);
 }
 
-/* The slot that belongs to the string at a quote. */
-static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
-{
-    const char *p = quote + 1;
-    uint32_t hash = TCALL_HASH_EMPTY_, slot, member;
-    char bytes[4];
-    while (*p != '"') {
-        size_t len = tcall_text_char_(&p, bytes);
-        hash = tcall_hash_more_(hash, tcall_slice_(bytes, len));
-    }
-    slot = tcall_node_slot_(c->node, index, hash);
-    while ((member = c->node[slot].arg) != 0 && --c->steps > 0 &&
-           !tcall_text_equal_(tcall_node_at_(c->out, index + member), quote))
-        slot = tcall_node_slot_after_(c->node, index, slot);
-    return slot;
-}
-
-/* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
-{
-    uint32_t index = map + 1,
-             i = index < c->count ? tcall_node_first_(c->node, map) : index;
-    if (i > index)
-        for (; i < c->count && c->steps > 0;
-             i = tcall_node_after_(c->node, i)) {
-            const char *quote = tcall_node_at_(c->out, i);
-            uint32_t slot = tcall_sc_slot_(c, index, quote);
-            if (c->node[slot].arg)
-                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-            c->node[slot].arg = i - index;
-        }
-}
-
-/* All members of the open list or map are there. */
+/* All members of the open list or map are there: they go into its index, if it
+ * has one. */
 static void tcall_sc_close_list_(tcall_sc_ *c)
 {
-    uint32_t list = c->open;
+    uint32_t index = c->open + 1, i;
     tcall_sc_close_(c);
-    if (c->count <= c->cap)
-        tcall_sc_fill_(c, list);
-}
-
-/* The node of the property whose name is at a quote, 0: none. */
-static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
-                                   const char *quote)
-{
-    uint32_t i = tcall_node_first_(c->node, map), slot;
-    if (i > map + 1) {
-        slot = tcall_sc_slot_(c, map + 1, quote);
-        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
+    if (c->count > c->cap || index == c->count ||
+        tcall_node_op_(&c->node[index]) != TCALL_K_INDEX_)
+        return;
+    for (i = tcall_node_after_(c->node, index); i < c->count && c->steps > 0;
+         i = tcall_node_after_(c->node, i)) {
+        const char *quote = tcall_node_at_(c->out, i);
+        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
+        uint32_t slot = tcall_node_slot_(c->out, index, &name, &c->steps);
+        if (c->node[slot].arg)
+            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+        c->node[slot].arg = i - index;
     }
-    for (; i < tcall_node_after_(c->node, map);
-         i = tcall_node_after_(c->node, i))
-        if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
-            return i;
-    return 0;
 }
 
-/* Marks the properties that are required, and of the names in required those
- * that are properties. The first name says how many they are: where so many
- * required properties were met, none of them needs to be looked for. */
+/* Marks the properties that are required: they are counted when they are met.
+ */
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
@@ -10006,19 +10001,17 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
     uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i, property, met = 0;
-    if (!map || !list)
-        return;
-    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
-        property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
-        if (!property || node[property].arg & TCALL_MARKED_)
+    uint32_t i = list + 1, next = map + 1;
+    for (; map && list && i < tcall_node_after_(node, list); i++) {
+        tcall_text_bytes_ name =
+            tcall_text_bytes_of_(tcall_node_at_(c->out, i));
+        uint32_t property =
+            tcall_node_find_(c->out, map, next, &name, &c->steps);
+        if (!property)
             continue;
         node[property].arg |= TCALL_MARKED_;
-        node[i].arg |= TCALL_MARKED_;
-        met++;
+        next = tcall_node_after_(node, property);
     }
-    if (met)
-        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -10335,56 +10328,65 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
     return 0;
 }
 
-/* The node that a JSON Pointer leads to from a schema by one keyword, and by
- * one name or index more if the keyword has a list or map; 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
+/* The node that a name of a JSON Pointer leads to: from a list or map to one of
+ * its schemas, from a schema to the schema or list of a keyword; 0: none. */
+static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t from, tcall_str name)
 {
-    char name[TCALL_NAME_MAX_];
-    uint32_t child, end = tcall_node_after_(c->node, schema);
-    int len = tcall_sc_step_(at, name), op;
-    if (len < 0)
-        return 0;
-    op = tcall_keyword_of_(tcall_slice_(name, (size_t)len));
+    const tcall_node_ *node = c->node;
+    uint32_t end = tcall_node_after_(node, from), to;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(name);
+    int op = tcall_keyword_of_(name);
+    if (node[from].word & TCALL_IS_LIST_)
+        return *tcall_node_at_(c->out, from) == '['
+                   ? tcall_sc_element_(c, from, name)
+                   : tcall_node_find_(c->out, from, from + 1, &bytes,
+                                      &c->steps);
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    child = tcall_node_child_(c->node, schema, end, op);
-    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
-        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
-    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
-        return child;
-    if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
-        return 0;
-    if (*tcall_node_at_(c->out, child) == '[')
-        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, child, child + 1,
-                            tcall_slice_(name, (size_t)len), &c->steps);
+    to = tcall_node_child_(node, from, end, op);
+    if (!to && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        to = tcall_node_child_(node, from, end, TCALL_K_PREFIX_);
+    return to;
+}
+
+/* The schema that the fragment of a URI leads to; false: none. */
+static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
+{
+    const char *value;
+    *schema = 0;
+    while (*p == '/') {
+        char name[TCALL_NAME_MAX_];
+        int len;
+        p++;
+        len = tcall_sc_step_(&p, name);
+        if (len >= 0)
+            *schema =
+                tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));
+        if (len < 0 || !*schema)
+            return false;
+    }
+    value = tcall_node_value_(c->out, *schema);
+    return !(c->node[*schema].word & TCALL_IS_LIST_) && *value != '[';
 }
 
 /* Finds the schema that a $ref means. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
     const char *at = c->text + (ref->word >> TCALL_AT_), *p = at + 2;
-    uint32_t schema = 0;
-    bool found = true;
+    uint32_t schema;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    if (at[1] != '#' || (*p != '"' && *p != '/')) {
+    if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-        return;
-    }
-    while (found && *p == '/') {
-        p++;
-        schema = tcall_sc_follow_(c, schema, &p);
-        found = schema && *tcall_node_value_(c->out, schema) != '[';
-    }
-    c->steps--;
-    ref->arg = schema | TCALL_MARKED_;
-    if (!found)
+    else if (!tcall_sc_target_(c, p, &schema))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
+    else
+        ref->arg = schema | TCALL_MARKED_;
+    c->steps--;
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -10637,7 +10639,8 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
  */
 static bool tcall_ev_over_(const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const unsigned both = TCALL_F_BAD_ | TCALL_F_QUIET_;
+    return (f->flags & both) == both;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -10678,11 +10681,6 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     return false;
 }
 
-static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
-{
-    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
-}
-
 static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     return tcall_node_after_(e->program, f->schema);
@@ -10698,7 +10696,8 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     if (first == end)
         return false;
     do {
-        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, *key));
+        found = --e->steps >= 0 && tcall_node_named_(e->s, node, &name);
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
@@ -10907,31 +10906,25 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required, after all else: when as many required properties were met as the
- * first name counts, only names that are no properties are left to look for. */
+/* required, after all else: where as many required properties were met as there
+ * are names, none needs to be looked for. */
 static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
     uint32_t i = f->required + 1, key = f->tok + 1;
-    uint32_t end = tcall_node_after_(program, f->required);
-    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    uint32_t end = tcall_node_after_(e->program, f->required);
+    if (f->met == end - i)
+        return;
     for (; i < end && !tcall_ev_over_(f); i++)
-        if (!(met && program[i].arg & TCALL_MARKED_) &&
-            !tcall_ev_find_(e, f, i, &key))
+        if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (keyword->applies != TCALL_ASSERTS_ ||
-        (keyword->type != TCALL_MISSING && keyword->type != f->type))
-        return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
@@ -10942,9 +10935,9 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
         break;
     case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
-        if (keyword->type == TCALL_NUMBER)
+        if (tcall_keywords_[op].type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
-        else if (keyword->type != TCALL_MISSING)
+        else if (tcall_keywords_[op].type != TCALL_MISSING)
             ok = tcall_ev_within_(e, f, op, &count);
     }
     if (!ok)
@@ -11019,43 +11012,33 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether the keyword at pc applies schemas to this value. Those for members
- * or elements are at work all at once; of other lists each schema is. */
-static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
-        return false;
-    if (keyword->applies == TCALL_TO_CHILDREN_)
-        return !(f->flags & TCALL_F_WALKED_);
-    return keyword->applies < TCALL_TO_CHILDREN_ &&
-           !(node->word & TCALL_IS_LIST_);
-}
-
-/* The node after that at pc, or within it where that is a list of schemas for
- * the value itself. */
-static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    bool within =
-        node->word & TCALL_IS_LIST_ &&
-        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
-    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
-}
-
 /* Decides the assertions of the frame on top, up to the next keyword that
- * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
- * answer. */
+ * applies schemas: TCALL_PUSHED_. All for members or elements are at work at
+ * once; of other lists each schema is. When there is none left the frame goes,
+ * with the answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_end_(e, f);
+    uint32_t end = tcall_ev_end_(e, f), next;
     f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
-        if (tcall_ev_applies_(e, f))
-            return TCALL_PUSHED_;
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = next) {
+        const tcall_node_ *node = &e->program[f->pc];
+        int op = tcall_node_op_(node);
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        bool its = keyword->type == TCALL_MISSING || keyword->type == f->type;
+        next = tcall_node_after_(e->program, f->pc);
         e->steps--;
-        tcall_ev_assert_(e, f);
+        if (keyword->applies == TCALL_ASSERTS_) {
+            if (its)
+                tcall_ev_assert_(e, f, op);
+        } else if (keyword->applies == TCALL_TO_CHILDREN_) {
+            if (its && !(f->flags & TCALL_F_WALKED_))
+                return TCALL_PUSHED_;
+        } else if (keyword->applies < TCALL_TO_CHILDREN_) {
+            if (node->word & TCALL_IS_LIST_)
+                next = f->pc + 1;
+            else if (its)
+                return TCALL_PUSHED_;
+        }
     }
     if (f->required)
         tcall_ev_required_(e, f);
@@ -11259,10 +11242,11 @@ static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
     f->by.walk.first =
         tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
     f->by.walk.others =
         tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (!object && !f->by.walk.others && f->by.walk.first)
+    if (object)
+        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
+    else if (!f->by.walk.others && f->by.walk.first)
         f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
 }
 
@@ -11279,11 +11263,11 @@ static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 /* The property that the member at cur is, 0: none. */
 static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t property =
-        f->by.walk.first
-            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
-                               tcall_ev_of_(e, f->cur - 1), &e->steps)
-            : 0;
+    tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, f->cur - 1));
+    uint32_t map = f->by.walk.first, property = 0;
+    if (map)
+        property =
+            tcall_node_find_(e->s, map, f->by.walk.next, &name, &e->steps);
     if (property)
         f->by.walk.next = tcall_node_after_(e->program, property);
     return property;
@@ -11327,13 +11311,22 @@ static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
 }
 
-/* What the schema said about the member or element. */
+static void tcall_ev_next_child_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    f->cur = tcall_ev_after_(e, f->cur) + (f->type == TCALL_OBJECT);
+    f->by.walk.at = 0;
+}
+
+/* What the schema said about the member or element. Only patterns may have
+ * another one for it. */
 static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
     else if (!r)
         f->flags |= TCALL_F_BAD_;
+    if (!f->by.walk.patterns)
+        tcall_ev_next_child_(e, f);
 }
 
 /* All keywords that are for members or elements, one of these after the other,
@@ -11341,18 +11334,15 @@ static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     uint32_t end = tcall_ev_after_(e, f->tok);
-    bool object = f->type == TCALL_OBJECT;
     if (r < 0)
         tcall_ev_begin_(e, f);
     else
         tcall_ev_child_answer_(e, f, r);
     while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
-        if (object)
-            f->by.walk.at = tcall_ev_member_(e, f);
-        else
-            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        f->by.walk.at = f->type == TCALL_OBJECT ? tcall_ev_member_(e, f)
+                                                : tcall_ev_element_(e, f);
         if (!f->by.walk.at) {
-            f->cur = tcall_ev_after_(e, f->cur) + object;
+            tcall_ev_next_child_(e, f);
             continue;
         }
         r = tcall_ev_child_enter_(e, f);
@@ -11361,7 +11351,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         tcall_ev_child_answer_(e, f, r);
     }
     memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_ev_step_(e, f);
+    f->pc = tcall_node_after_(e->program, f->pc);
     return tcall_ev_resume_(e, f);
 }
 
@@ -12487,7 +12477,8 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
@@ -12528,7 +12519,8 @@ static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
 
 #else
 
-static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
@@ -12544,7 +12536,7 @@ static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
 #endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
@@ -16543,7 +16535,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */
@@ -16637,7 +16629,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -17240,7 +17232,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-static int tcall_finish_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
@@ -20763,6 +20755,8 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;
@@ -21512,39 +21506,39 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 #ifdef TCALL_HAS_GEMINI_
 
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+#define TCALL_GEMINI_PATHS_(X)                                               \
+    X(1, 0, 0, "usageMetadata")                                              \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
+    X(1, 0, 0, "promptFeedback")                                             \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
+    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
+    X(2, 0, 0, "details")                                                    \
+    X(3, 0, 0, "*")                                                          \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
+    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
+    X(3, 0, TCALL_PATH_LAST, "content")                                      \
+    X(4, 0, 0, "parts")                                                      \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
+    X(7, TCALL_FIELD_ID, 0, "id")                                            \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
+    /* Patches instead of arguments, which are never asked for: they are no  \
+     * object, so that nobody runs such a call. */                           \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 

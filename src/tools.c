@@ -204,7 +204,8 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
@@ -245,7 +246,8 @@ static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
 
 #else
 
-static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
@@ -261,7 +263,7 @@ static int tcall_row_check_arguments_(tcall *tc, const tcall_tool *tool)
 #endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_table_fault_ faults[] = {
         TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),

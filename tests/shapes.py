@@ -276,7 +276,7 @@ def forms():
     rows = set()
     for form, value in forms.items():
         code, made, said = shapes(value, "--tools", "TOOLS", name="weather.json")
-        check(code == 0 and 'TOOL(weather, "weather", \\\n        "D")' in made, "%s: %d %s %s" % (form, code, made, said))
+        check(code == 0 and 'TOOL(me, weather, TCALL_EVERYTHING, false, \\\n        "D")' in made, "%s: %d %s %s" % (form, code, made, said))
         rows.add(made)
     check(len(rows) == 1, "the forms do not become the same: %s" % rows)
     for value, shape in (({"name": "now"}, "OPEN_EMPTY_SHAPE(now)"), ({"name": "now", "parameters": {}}, "OPEN_EMPTY_SHAPE(now)"),
@@ -284,6 +284,9 @@ def forms():
         code, made, said = shapes(value)
         check(code == 0 and shape in made, "%s: %s %s" % (value, made, said))
         compiles(made, shape)
+    hints = {"readOnlyHint": True, "destructiveHint": True}
+    code, made, said = shapes({"name": "get-it", "annotations": hints, "inputSchema": {}}, "--tools", "ALL")
+    check("TOOL(me, get_it, TCALL_READ, true," in made and "get-it: name: is get_it in" in said, made + said)
     for value in ("{", "[1,]", '{"a":1,"a":2}'):
         code, made, said = shapes(value)
         check(code == 2 and not made and "is no JSON" in said, "%s: %d %s" % (value, code, said))

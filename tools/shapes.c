@@ -1235,8 +1235,10 @@ static void list_kind(output *to, kind *made, const meaning *what,
     say_kind(&to->out, &item);
     say(&to->out, ", %ld, %ld)\n\n", min, max);
     made->align = item.align > 2 ? item.align : 2;
-    made->size = aligned(2, item.align) + item.size * max;
-    made->size = aligned(made->size, made->align);
+    made->size = 65536; /* too large, whatever it is */
+    if (max <= 65535 && item.size <= 65535)
+        made->size =
+            aligned(aligned(2, item.align) + item.size * max, made->align);
     say(&made->name, "list(%s)", name);
     made->of = name;
 }
@@ -1502,9 +1504,29 @@ static char *base_name(const char *name)
     return is_reserved(base) ? join(base, "_call") : base;
 }
 
-/* Makes one tool of its definition. */
-static void make_tool(const char *name, const char *description,
-                      tcall_json schema)
+/* Adds a tool to the table. What its annotations promise is believed: whoever
+ * makes a header of definitions has read them. */
+static void say_tool(const char *name, tcall_json definition)
+{
+    tcall_json hints = tcall_json_get(definition, "annotations");
+    tcall_json reads = tcall_json_get(hints, "readOnlyHint");
+    tcall_json destroys = tcall_json_get(hints, "destructiveHint");
+    tcall_json text = tcall_json_get(definition, "description");
+    if (option.table && strcmp(name, tool_name)) {
+        buffer reason = {NULL, 0, 0};
+        say(&reason, "is %s in the table of tools", name);
+        note(NULL, "name", reason.at);
+    }
+    say(&table, " \\\n    TOOL(me, %s, TCALL_%s, %s, \\\n        ", name,
+        tcall_json_bool(reads, false) ? "READ" : "EVERYTHING",
+        tcall_json_bool(destroys, false) ? "true" : "false");
+    say_literal(&table, tcall_json_string(text, ""), " \\\n        ");
+    say(&table, ")");
+}
+
+/* Makes one tool of its definition, whose schema may be elsewhere. */
+static void make_tool(const char *name, tcall_json schema,
+                      tcall_json definition)
 {
     meaning what = plain(TCALL_SHAPE_OBJECT);
     long room = option.list;
@@ -1531,11 +1553,7 @@ static void make_tool(const char *name, const char *description,
     say(&header, "/* %s */\n", name);
     add(&header, to.out.at, to.out.len);
     levels = to.levels > levels ? to.levels : levels;
-    say(&table, " \\\n    TOOL(%s, ", made.of);
-    say_literal(&table, name, "");
-    say(&table, ", \\\n        ");
-    say_literal(&table, description, " \\\n        ");
-    say(&table, ")");
+    say_tool(made.of, definition);
 }
 
 /* Makes the tool that a definition is: {"name", "parameters"}, or such a one as
@@ -1548,9 +1566,8 @@ static void make_definition(tcall_json definition)
     schema = tcall_json_get(inside, "parameters");
     for (size_t i = 0; i < TCALL_ARRAY_LEN(schema_names) && !schema.tok; i++)
         schema = tcall_json_get(inside, schema_names[i]);
-    make_tool(tcall_json_string(tcall_json_get(inside, "name"), "tool"),
-              tcall_json_string(tcall_json_get(inside, "description"), ""),
-              schema);
+    make_tool(tcall_json_string(tcall_json_get(inside, "name"), "tool"), schema,
+              inside);
 }
 
 /* Makes all tools that are found in a value: a list of definitions, an object
@@ -1575,9 +1592,7 @@ static void make_all(tcall_json found)
         tcall_json_get(found, "function").tok)
         make_definition(found);
     else
-        make_tool(option.name,
-                  tcall_json_string(tcall_json_get(found, "description"), ""),
-                  found);
+        make_tool(option.name, found, found);
 }
 
 /* -- The program --------------------------------------------------------- */
@@ -1585,7 +1600,7 @@ static void make_all(tcall_json found)
 static const char usage[] =
     "usage: shapes [OPTION]... FILE    (- is the standard input)\n"
     "  -o FILE       write a header; else the rows go to the standard output\n"
-    "  --tools NAME  and a list NAME(TOOL) of all: TOOL(shape, name, text)\n"
+    "  --tools NAME  and a list NAME(TOOL, me) of all tools for TCALL_TOOLS\n"
     "  --name NAME   of a tool that is only a schema; default: of the file\n"
     "  --text N      bytes of a text without maxLength (64)\n"
     "  --most N      bytes of a text at most, whatever its maxLength (4096)\n"
@@ -1709,7 +1724,7 @@ static void write_all(FILE *to)
         write_header(to);
     fwrite(header.at ? header.at : "", 1, header.len, to);
     if (option.table) {
-        fprintf(to, "#define %s(TOOL)", option.table);
+        fprintf(to, "#define %s(TOOL, me)", option.table);
         fwrite(table.at ? table.at : "", 1, table.len, to);
         fputc('\n', to);
     }

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOOL(shape, name, text) {name, &shape##_shape},
+#define TOOL(me, name, permissions, confirm, text) {#name, &name##_shape},
 static const struct {
     const char *name;
     const tcall_object *shape;
-} tools[] = {TOOLS(TOOL)};
+} tools[] = {TOOLS(TOOL, )};
 
 int main(void)
 {
