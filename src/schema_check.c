@@ -136,7 +136,8 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
  */
 static bool tcall_ev_over_(const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const unsigned both = TCALL_F_BAD_ | TCALL_F_QUIET_;
+    return (f->flags & both) == both;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -177,11 +178,6 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     return false;
 }
 
-static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
-{
-    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
-}
-
 static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     return tcall_node_after_(e->program, f->schema);
@@ -197,7 +193,8 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     if (first == end)
         return false;
     do {
-        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, *key));
+        found = --e->steps >= 0 && tcall_node_named_(e->s, node, &name);
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
@@ -406,31 +403,25 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required, after all else: when as many required properties were met as the
- * first name counts, only names that are no properties are left to look for. */
+/* required, after all else: where as many required properties were met as there
+ * are names, none needs to be looked for. */
 static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
     uint32_t i = f->required + 1, key = f->tok + 1;
-    uint32_t end = tcall_node_after_(program, f->required);
-    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    uint32_t end = tcall_node_after_(e->program, f->required);
+    if (f->met == end - i)
+        return;
     for (; i < end && !tcall_ev_over_(f); i++)
-        if (!(met && program[i].arg & TCALL_MARKED_) &&
-            !tcall_ev_find_(e, f, i, &key))
+        if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (keyword->applies != TCALL_ASSERTS_ ||
-        (keyword->type != TCALL_MISSING && keyword->type != f->type))
-        return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
@@ -441,9 +432,9 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
         break;
     case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
-        if (keyword->type == TCALL_NUMBER)
+        if (tcall_keywords_[op].type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
-        else if (keyword->type != TCALL_MISSING)
+        else if (tcall_keywords_[op].type != TCALL_MISSING)
             ok = tcall_ev_within_(e, f, op, &count);
     }
     if (!ok)
@@ -518,43 +509,33 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether the keyword at pc applies schemas to this value. Those for members
- * or elements are at work all at once; of other lists each schema is. */
-static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
-        return false;
-    if (keyword->applies == TCALL_TO_CHILDREN_)
-        return !(f->flags & TCALL_F_WALKED_);
-    return keyword->applies < TCALL_TO_CHILDREN_ &&
-           !(node->word & TCALL_IS_LIST_);
-}
-
-/* The node after that at pc, or within it where that is a list of schemas for
- * the value itself. */
-static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    bool within =
-        node->word & TCALL_IS_LIST_ &&
-        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
-    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
-}
-
 /* Decides the assertions of the frame on top, up to the next keyword that
- * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
- * answer. */
+ * applies schemas: TCALL_PUSHED_. All for members or elements are at work at
+ * once; of other lists each schema is. When there is none left the frame goes,
+ * with the answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_end_(e, f);
+    uint32_t end = tcall_ev_end_(e, f), next;
     f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
-        if (tcall_ev_applies_(e, f))
-            return TCALL_PUSHED_;
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = next) {
+        const tcall_node_ *node = &e->program[f->pc];
+        int op = tcall_node_op_(node);
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        bool its = keyword->type == TCALL_MISSING || keyword->type == f->type;
+        next = tcall_node_after_(e->program, f->pc);
         e->steps--;
-        tcall_ev_assert_(e, f);
+        if (keyword->applies == TCALL_ASSERTS_) {
+            if (its)
+                tcall_ev_assert_(e, f, op);
+        } else if (keyword->applies == TCALL_TO_CHILDREN_) {
+            if (its && !(f->flags & TCALL_F_WALKED_))
+                return TCALL_PUSHED_;
+        } else if (keyword->applies < TCALL_TO_CHILDREN_) {
+            if (node->word & TCALL_IS_LIST_)
+                next = f->pc + 1;
+            else if (its)
+                return TCALL_PUSHED_;
+        }
     }
     if (f->required)
         tcall_ev_required_(e, f);
@@ -758,10 +739,11 @@ static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
     f->by.walk.first =
         tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
     f->by.walk.others =
         tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (!object && !f->by.walk.others && f->by.walk.first)
+    if (object)
+        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
+    else if (!f->by.walk.others && f->by.walk.first)
         f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
 }
 
@@ -778,11 +760,11 @@ static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 /* The property that the member at cur is, 0: none. */
 static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t property =
-        f->by.walk.first
-            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
-                               tcall_ev_of_(e, f->cur - 1), &e->steps)
-            : 0;
+    tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, f->cur - 1));
+    uint32_t map = f->by.walk.first, property = 0;
+    if (map)
+        property =
+            tcall_node_find_(e->s, map, f->by.walk.next, &name, &e->steps);
     if (property)
         f->by.walk.next = tcall_node_after_(e->program, property);
     return property;
@@ -826,13 +808,22 @@ static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
 }
 
-/* What the schema said about the member or element. */
+static void tcall_ev_next_child_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    f->cur = tcall_ev_after_(e, f->cur) + (f->type == TCALL_OBJECT);
+    f->by.walk.at = 0;
+}
+
+/* What the schema said about the member or element. Only patterns may have
+ * another one for it. */
 static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
     else if (!r)
         f->flags |= TCALL_F_BAD_;
+    if (!f->by.walk.patterns)
+        tcall_ev_next_child_(e, f);
 }
 
 /* All keywords that are for members or elements, one of these after the other,
@@ -840,18 +831,15 @@ static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     uint32_t end = tcall_ev_after_(e, f->tok);
-    bool object = f->type == TCALL_OBJECT;
     if (r < 0)
         tcall_ev_begin_(e, f);
     else
         tcall_ev_child_answer_(e, f, r);
     while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
-        if (object)
-            f->by.walk.at = tcall_ev_member_(e, f);
-        else
-            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        f->by.walk.at = f->type == TCALL_OBJECT ? tcall_ev_member_(e, f)
+                                                : tcall_ev_element_(e, f);
         if (!f->by.walk.at) {
-            f->cur = tcall_ev_after_(e, f->cur) + object;
+            tcall_ev_next_child_(e, f);
             continue;
         }
         r = tcall_ev_child_enter_(e, f);
@@ -860,7 +848,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         tcall_ev_child_answer_(e, f, r);
     }
     memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_ev_step_(e, f);
+    f->pc = tcall_node_after_(e->program, f->pc);
     return tcall_ev_resume_(e, f);
 }
 
