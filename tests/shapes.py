@@ -49,6 +49,7 @@ KINDS = [
     ({"enum": ["a", "b"]}, "choice(NAME)"),
     ({"type": "string", "enum": ["a", "b"]}, "choice(NAME)"),
     ({"const": "a"}, "choice(NAME)"),
+    ({"enum": ["", "a"]}, "choice(NAME)"),
     ({"enum": ["a", None]}, "or_null(choice(NAME))"),
     ({"type": "string", "enum": ["a", None]}, "choice(NAME)"),
     ({"enum": [True, False]}, "boolean"),
@@ -125,6 +126,7 @@ REFUSED = [
     ({"enum": []}, "", "enum"),
     ({"enum": ["w%d" % i for i in range(255)]}, "", "enum"),
     ({"enum": ["a\0b"]}, "", "enum"),
+    ({"type": "object", "properties": {"a\0b": {}}}, "/properties/a", "properties"),
     ({"enum": ["a", "b"], "minLength": 1, "type": "string"}, "", "enum"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "integer"}]}, "", "anyOf"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "string", "maxLength": 2}]}, "", "anyOf"),
@@ -175,7 +177,7 @@ DEFAULTS = [
 NAMES = [("plain", "plain"), ("int", "int_value"), ("class", "class_value"), ("me", "me_value"), ("ROW", "ROW_value"),
          ("errno", "errno_value"), ("given_", "given__value"), ("2d", "member_2d"), ("a-b", "a_b"), ("a.b", "a_b_2"), ("a b!", "a_b_3"),
          ("ä", "member"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
-         ("%s", "s")]
+         ("%s", "s"), ("", "member_3")]
 
 count = {True: 0, False: 0}
 

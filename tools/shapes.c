@@ -700,8 +700,8 @@ static void read_object(const place *at, meaning *made, tcall_json schema)
         member *next = &made->members[made->member_count++];
         next->name = below.step = tcall_json_key(value).ptr;
         next->value = read_schema(&below, value);
-        if (strlen(next->name) != tcall_json_key(value).len || !*next->name)
-            refuse(&below, "properties", "a name that is empty or has a NUL");
+        if (strlen(next->name) != tcall_json_key(value).len)
+            refuse(&below, "properties", "its name has the character U+0000");
     }
     read_required(at, made, required);
     if (made->member_count > 64)
@@ -763,8 +763,8 @@ static void add_value(const place *at, values *all, tcall_json value, int types)
     if (type == TCALL_NULL) {
         all->null = types & TCALL_SHAPE_NULL;
     } else if (type == TCALL_STRING && types & TCALL_SHAPE_STRING) {
-        if (!text.len || strlen(text.ptr) != text.len)
-            refuse(at, "enum", "a word that is empty or has a NUL");
+        if (strlen(text.ptr) != text.len)
+            refuse(at, "enum", "a word has the character U+0000");
         if (!contains(&all->words, text.ptr))
             append(&all->words, join(text.ptr, ""));
     } else if (type == TCALL_NUMBER && types & NUMBERS) {
