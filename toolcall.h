@@ -57,6 +57,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
+ *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -172,32 +173,6 @@ extern "C" {
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
-    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
-    X(BARE_WORD, "bare-word",                                                  \
-      "a bare word or expression is no JSON value: put text in quotes")        \
-    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
-    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
-    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
-      "a quote inside a string needs a backslash, or a comma is missing")      \
-    X(BAD_ESCAPE, "bad-escape",                                                \
-      "JSON has no such escape: write a backslash itself as two")              \
-    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
-    X(BRACKETS, "bracket-mismatch",                                            \
-      "the closing bracket does not match the open one")                       \
-    X(TRAILING, "trailing-data",                                               \
-      "text follows the JSON value: send only the value")                      \
-    X(MULTIPLE, "multiple-values",                                             \
-      "there are several JSON values: send only one")                          \
-    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
-    X(NUL, "nul", "a string must not contain the character U+0000")            \
-    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
-    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
-    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
-    X(RANGE, "range", "a number is outside the range that can be represented") \
-    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
-    X(SCHEMA, "schema", "the schema cannot be used")                           \
-    X(INVALID, "invalid", "the value does not match the schema")               \
     X(TOOL, "tool", "a tool is not defined correctly")                         \
     X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
     X(DENIED, "denied", "permission was denied")                               \
@@ -209,9 +184,39 @@ extern "C" {
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
-    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
     X(STALE, "stale", "the content has changed: read it again first")          \
-    X(UNREAD, "unread", "the content has not been read: read it first")
+    X(UNREAD, "unread", "the content has not been read: read it first")        \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")
+
+/* Errors of lenient reading, of values, and of schemas. Those from INVALID to
+ * RANGE are what is wrong with arguments. */
+#define TCALL_ERRORS_SCHEMA(X)                                                 \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")
 
 /* Errors of ready-made hooks. */
 #define TCALL_ERRORS_HOOKS(X)                                            \
@@ -243,8 +248,9 @@ extern "C" {
     X(PROTOCOL, "protocol", "the answer violates its protocol")
 
 /* All of them, in the order of their numbers, which no switch changes. */
-#define TCALL_ERRORS(X) \
-    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
+#define TCALL_ERRORS(X)  \
+    TCALL_ERRORS_CALL(X) \
+    TCALL_ERRORS_SCHEMA(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -369,8 +375,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
- * came with a value, TCALL_CAME whether it came at all, be it as null.
+ * most 64 members. build/shapes makes all this of JSON Schema.
+ * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
+ * TCALL_CAME whether it came at all, be it as null.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -1015,9 +1022,10 @@ typedef enum tcall_scan_event {
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of a path filter, and the longest key that one may name. */
+/* Levels of a path filter. */
 #define TCALL_SCAN_LEVELS_ 9
-#define TCALL_SCAN_KEY_    20
+/* Bytes of a string that are collected: longer keys match nothing. */
+#define TCALL_SCAN_PIECE_ 23
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -1059,7 +1067,7 @@ typedef struct tcall_scan {
     uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
     uint8_t at;          /* row of the container that is open */
     bool object;         /* it is an object */
-    uint8_t key_len;
+    uint8_t piece_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
@@ -1081,7 +1089,7 @@ typedef struct tcall_scan {
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
     uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char key[TCALL_SCAN_KEY_];
+    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
 } tcall_scan;
 
 /* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
@@ -2559,12 +2567,14 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* -- For authors of hooks -- */
 
+#ifndef TOOLCALL_NO_HOOKS
 /* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
  * are further inside, and the tool. Returns what came of it; the hook returns
  * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
+#endif
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -3552,6 +3562,11 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_SCHEMA
+#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
+#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -3568,8 +3583,9 @@ static const struct {
     const char *code, *sentence;
 } tcall_errors_[] = {
     {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
-        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -3604,13 +3620,11 @@ const char *tcall_error_type(int error)
     case TCALL_E_TIMEOUT: return "timeout";
     case TCALL_E_UNKNOWN:
     case TCALL_E_CUT: return "validation";
-    case TCALL_E_BUDGET:
-    case TCALL_E_SCHEMA: return "system";
     default: break;
     }
     /* Everything else that reading and checking arguments reports. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
-                                                                  : "system";
+    return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
+                                                              : "system";
 }
 
 /* ---- characters ---- */
@@ -5229,13 +5243,12 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
+    const char *key;
     if (s->at == TCALL_SCAN_NONE_)
         return row;
     index = &s->index[s->depth - 1];
-    if (*index == 0)
-        row = tcall_scan_match_(s, s->at, "0", 1);
-    if (row == TCALL_SCAN_NONE_)
-        row = tcall_scan_match_(s, s->at, "*", 1);
+    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
+        row = tcall_scan_match_(s, s->at, key, 1);
     *index = (uint8_t)(*index + (*index < 255));
     return row;
 }
@@ -5315,33 +5328,52 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-/* The string ends; of a key that is wanted, its text. */
-static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
+/* Reports what was collected of a value. */
+static void tcall_scan_flush_(tcall_scan *s)
+{
+    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
+        return;
+    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
+    s->piece_len = 0;
+}
+
+/* The string ends: a value, or a key, which may lead to a row. */
+static void tcall_scan_string_end_(tcall_scan *s)
 {
     if (s->string_mode == TCALL_STRING_VALUE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_flush_(s);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && len
-                 ? tcall_scan_match_(s, s->at, key, len)
+    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
+                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
                  : (uint8_t)TCALL_SCAN_NONE_;
+    s->piece_len = 0;
     s->state = TCALL_S_COLON_;
 }
 
-/* Decoded bytes of a string. A key that is too long matches nothing. */
+/* Collects decoded bytes of a string, since few events are cheaper than many. A
+ * key that is too long matches nothing. */
 static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
-    if (n == 0)
+    bool value = s->string_mode == TCALL_STRING_VALUE_;
+    if (value ? s->row == TCALL_SCAN_NONE_
+              : s->string_mode == TCALL_STRING_SKIP_)
         return;
-    if (s->string_mode == TCALL_STRING_VALUE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->string_mode = TCALL_STRING_SKIP_;
-    else if (s->string_mode == TCALL_STRING_KEY_) {
-        memcpy(s->key + s->key_len, p, n);
-        s->key_len = (uint8_t)(s->key_len + n);
+    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
+        if (!value) {
+            s->string_mode = TCALL_STRING_SKIP_;
+            return;
+        }
+        tcall_scan_flush_(s);
+        if (n > TCALL_SCAN_PIECE_) {
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+            return;
+        }
     }
+    memcpy(s->piece + s->piece_len, p, n);
+    s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
@@ -5395,58 +5427,35 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 }
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
- * What has short escapes is collected: few events are cheaper than many. */
+ */
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[192], c;
-    const char *from = p;
-    size_t n = 0, run;
-    for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
-            p = tcall_scan_plain_(s, p, end);
+    char c;
+    for (;; p += 2) {
+        const char *from = p;
+        p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\')
-            break;
-        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (p > from)
+            tcall_scan_bytes_(s, from, (size_t)(p - from));
+        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
         if (!c)
             break;
-        run = (size_t)(p - from);
-        if (n + run >= sizeof out) {
-            tcall_scan_bytes_(s, out, n);
-            n = 0;
-        }
-        if (run >= sizeof out) {
-            tcall_scan_bytes_(s, from, run);
-            run = 0;
-        }
-        memcpy(out + n, from, run);
-        n += run;
-        out[n++] = c;
+        if (s->piece_len && s->piece_len < TCALL_SCAN_PIECE_)
+            s->piece[s->piece_len++] = c;
+        else
+            tcall_scan_bytes_(s, &c, 1);
     }
-    run = (size_t)(p - from);
-    if (n && n + run <= sizeof out) {
-        memcpy(out + n, from, run);
-        n += run;
-        run = 0;
-    }
-    tcall_scan_bytes_(s, out, n);
-    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, from, run); /* a key in one piece */
-        return p + 1;
-    }
-    tcall_scan_bytes_(s, from, run);
     if (p == end)
         return p;
     if (*p == '"') {
         tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, s->key, s->key_len);
-    } else
+        tcall_scan_string_end_(s);
+    } else {
+        tcall_scan_flush_(s); /* before what may turn out to be no escape */
         s->state = TCALL_S_ESCAPE_;
+    }
     return p + 1;
 }
 
@@ -5554,56 +5563,58 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     return ends ? tcall_scan_next_(s, p, end) : p;
 }
 
-/* A string in one piece without anything odd: the usual case, with no need to
- * remember anything. NULL: it is another. */
-static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
+/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
+ * the colon goes with it if it is there already. */
+static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
+                                          const char *end)
 {
-    const char *q = tcall_plain_(p + 1, end);
-    size_t n = (size_t)(q - p) - 1;
-    if (q == end || *q != '"')
-        return NULL;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        tcall_scan_token_end_(s, q, 0);
-        s->state = TCALL_S_COLON_;
-        s->row = s->at != TCALL_SCAN_NONE_ && n
-                     ? tcall_scan_match_(s, s->at, p + 1, n)
-                     : (uint8_t)TCALL_SCAN_NONE_;
-        if (++q == end || *q != ':')
-            return q;
-        s->state = TCALL_S_VALUE_;
-        return q + 1;
-    }
-    tcall_scan_begin_(s, p);
-    tcall_scan_token_end_(s, q, 0);
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (n)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
-    }
-    return tcall_scan_next_(s, q + 1, end);
-}
-
-/* A value begins at p, or a key; returns what is not consumed. */
-static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
-{
-    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
-    if (q)
-        return q;
-    if (key)
-        tcall_scan_token_(s, p, true);
-    else
-        tcall_scan_begin_(s, p);
-    if (*p == '"') {
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_token_(s, p, true);
+    if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
-        s->string_mode = !key                        ? TCALL_STRING_VALUE_
-                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
-                                                     : TCALL_STRING_KEY_;
-        s->key_len = 0;
+        s->string_mode =
+            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
+    tcall_scan_token_end_(s, quote, 0);
+    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->state = TCALL_S_COLON_;
+    if (++quote == end || *quote != ':')
+        return quote;
+    s->state = TCALL_S_VALUE_;
+    return quote + 1;
+}
+
+/* The same for a string that is a value. */
+static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_begin_(s, p);
+    if (quote == end || *quote != '"') {
+        s->state = TCALL_S_STRING_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        return p + 1;
+    }
+    tcall_scan_token_end_(s, quote, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (len)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
+    }
+    return tcall_scan_next_(s, quote + 1, end);
+}
+
+/* A string, a number or a literal begins at p. Returns what is not consumed. */
+static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    if (*p == '"')
+        return tcall_scan_quoted_(s, p, end);
+    tcall_scan_begin_(s, p);
     s->state = TCALL_S_NUMBER_;
     s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
     if (!tcall_is_digit_(*p) && *p != '-') {
@@ -5622,11 +5633,25 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
                                            const char *end, const char **raw)
 {
     char c = *p;
-    bool scalar = false;
     int error = TCALL_OK;
     if ((unsigned char)c <= ' ' && tcall_is_space_(c))
         return p + 1;
     switch (s->state) {
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
+            error = tcall_scan_close_(s, p, raw);
+            break;
+        }
+        if (c != '"') {
+            error = TCALL_E_BAD_KEY;
+            break;
+        }
+        p = tcall_scan_key_(s, p, end);
+        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
+            return p;
+        c = *p; /* mostly the value follows at once */
+        /* fall through */
     case TCALL_S_FIRST_:
     case TCALL_S_VALUE_:
         if (c == '{' || c == '[')
@@ -5634,16 +5659,7 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         else if (c == ']' && s->state == TCALL_S_FIRST_)
             error = tcall_scan_close_(s, p, raw);
         else
-            scalar = true;
-        break;
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '"')
-            scalar = true;
-        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_BAD_KEY;
+            return tcall_scan_scalar_(s, p, end);
         break;
     case TCALL_S_COLON_:
         s->state = TCALL_S_VALUE_;
@@ -5659,10 +5675,6 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         break;
     default: error = TCALL_E_TRAILING; break;
     }
-    if (scalar)
-        return tcall_scan_value_(s, p, end,
-                                 s->state == TCALL_S_KEY_ ||
-                                     s->state == TCALL_S_FIRST_KEY_);
     if (!error)
         return p + 1;
     s->error = error;
@@ -5683,10 +5695,24 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p++;
     }
     s->pos += (size_t)(p - bytes);
+    tcall_scan_flush_(s);
     if (s->raw_depth && !s->error)
         tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
                          (size_t)(end - raw));
     return s->error;
+}
+
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
+    s->pos++;
+    return true;
 }
 
 int tcall_scan_end(tcall_scan *s)
@@ -5695,7 +5721,7 @@ int tcall_scan_end(tcall_scan *s)
         return s->error;
     if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
         tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         s->state = TCALL_S_DONE_;
     }
     if (s->state != TCALL_S_DONE_)
@@ -7639,29 +7665,6 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
-/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
- * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
-                                             const char *form)
-{
-    for (; *form && *form != '%'; form++)
-        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
-    return form;
-}
-
-/* Writes such a form with the inside of a string in place of each %: first a,
- * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
-                                      const char *a, const char *b)
-{
-    tcall_write_comma_(writer);
-    while (*(form = tcall_write_plain_(writer, form))) {
-        tcall_write_content_(writer, tcall_str_of(a));
-        a = b;
-        form++;
-    }
-}
-
 /* ---- numbers ---- */
 
 /* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
@@ -7686,7 +7689,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -7704,15 +7708,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -7722,6 +7733,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
@@ -8057,19 +8069,17 @@ typedef struct tcall_shape_view_ {
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the character, whose bytes must stay together for the writer to know them
- * as UTF-8. */
+ * by the byte; those of longer characters are written as they are, for the
+ * writer knows UTF-8 only by whole characters. */
 static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
-        text++;
-        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
-            len = 0;
-        }
+    char byte;
+    while ((byte = TCALL_BYTE_(text++)) != '\0') {
+        if (byte & 0x80)
+            tcall_write_out_(writer, &byte, 1);
+        else
+            tcall_write_content_(writer, tcall_slice_(&byte, 1));
     }
 #else
     tcall_write_content_(writer, tcall_str_of(text));
@@ -8092,26 +8102,19 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+                              int decimals)
 {
-    char text[24];
-    tcall_writer digits;
-    tcall_writer_init(&digits, text, sizeof text);
-    tcall_write_fixed(&digits, value, decimals);
-    while (decimals && text[digits.fill - 1] == '0') {
-        digits.fill--;
-        decimals--;
-    }
-    if (text[digits.fill - 1] == '.')
-        digits.fill--;
-    tcall_write_bytes(writer, text, digits.fill);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* ---- nodes ---- */
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    int64_t low, high;
+    tcall_whole_ low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -8302,8 +8305,8 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     view->level--;
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash);
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash);
 
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
@@ -8321,7 +8324,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_value_(view->out, node, initial + node->offset, true);
+        tcall_put_scalar_(view->out, node, initial + node->offset, true);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8441,7 +8444,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int64_t value = 0;
+    tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8461,22 +8464,9 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
     tcall_put_number_(writer, value, node->digits);
 }
 
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at, false);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash)
+/* Writes a value that has no parts, all that a default can be. */
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
 {
     uint8_t byte = 0;
     switch (node->kind) {
@@ -8486,20 +8476,42 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
                                        : TCALL_FLASH_TEXT_("false"));
         return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
     case TCALL_KIND_TEXT:
         if (flash)
             tcall_put_string_(writer, at);
         else
             tcall_write_string(writer, at);
         return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
+    default: tcall_put_stored_(writer, node, at, flash); return;
+    }
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at);
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    switch (node->kind) {
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -8507,7 +8519,9 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    default: tcall_write_null(writer); return;
+    case TCALL_KIND_ANY:
+    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
+    default: tcall_put_scalar_(writer, node, at, false); return;
     }
 }
 
@@ -8529,7 +8543,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             continue;
         tcall_put_key_(writer, name);
         if (holds)
-            tcall_put_value_(writer, node, base + node->offset, false);
+            tcall_put_value_(writer, node, base + node->offset);
         else
             tcall_write_null(writer);
     }
@@ -8639,7 +8653,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 /* Writes a number of things: "1 character", "5 elements". */
 static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              int64_t count)
+                              tcall_whole_ count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     int noun = node->kind == TCALL_KIND_LIST           ? 2
@@ -8653,7 +8667,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 
 /* Writes a bound as it is counted. */
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, int64_t bound)
+                              const char *words, tcall_whole_ bound)
 {
     tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
@@ -12207,52 +12221,6 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-/* Gives a part of the item at this place another length, at its end. */
-TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
-                                      size_t len)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_chat_shift_(chat, end, end - old + len);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
-                                    int part)
-{
-    tcall_item_head_ *target = tcall_head_at_(chat, to);
-    tcall_item_head_ *source = tcall_head_at_(chat, from);
-    size_t len = tcall_head_len_(source, part);
-    char *first = (char *)target + tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(first, end - len, end);
-}
-
 /* Makes up an id of nine letters and digits: every provider takes those. */
 TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
 {
@@ -12371,11 +12339,25 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 /* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
+#ifndef TOOLCALL_NO_REPORT
     const char *sentence;
+#endif
 } tcall_table_fault_;
 
+#ifndef TOOLCALL_NO_REPORT
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong, sentence               \
+    }
+#else
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong                         \
+    }
+#endif
+
 /* Begins a line of the report; returns where to write on, or NULL. */
-static tcall_writer *tcall_report_(tcall *tc, const char *name)
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report;
     if (out) {
@@ -12385,6 +12367,31 @@ static tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+#ifndef TOOLCALL_NO_REPORT
+
+/* Reports that a thing has a fault. */
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (out) {
+        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, "\n");
+    }
+}
+
+#else
+
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    (void)tc;
+    (void)name;
+    (void)fault;
+}
+
+#endif
+
 /* Reports all faults that are true of the thing with this name. */
 static int tcall_report_faults_(tcall *tc, const char *name,
                                 const tcall_table_fault_ *faults, size_t count)
@@ -12392,15 +12399,10 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        out = tcall_report_(tc, name);
-        if (out) {
-            tcall_write_text(out, faults[i].sentence);
-            tcall_write_text(out, "\n");
-        }
+        tcall_report_fault_(tc, name, &faults[i]);
     }
     return r;
 }
@@ -12428,60 +12430,97 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
     return tool->parameters || tool->shape;
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* What is wrong with what a row says of its arguments. */
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
+    bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
-        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
-         "0-9 _ -"},
-        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-         "another tool has this name"},
-        {!tool->run, "run is missing: name the function that does the work"},
-        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or a shape, or set "
-         "allow_no_schema"},
-        {tool->parameters && tool->shape,
-         "parameters and shape say the same twice: leave out parameters, which "
-         "is written from the shape"},
-        {tool->strict && !tcall_is_checked_(tool),
-         "strict needs parameters, or a shape, to hold the model to"},
-        {tool->fields && tool->shape,
-         "a shape fills its struct itself: leave out fields and args_size"},
-        {tool->fields && !tcall_is_checked_(tool),
-         "fields need parameters: the schema that says what they are"},
-        {tool->fields && !tool->args_size,
-         "fields need args_size: sizeof the struct that they describe"},
-        {tool->args_size && !tool->fields,
-         "args_size needs fields: the table that fills the struct"},
-        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
-         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
-        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
-        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-         "no_schema_mode is none of tcall_no_schema"},
-        {!tool->hooks != !tool->hook_count,
-         "hooks and hook_count belong together: give both"},
-#ifdef TOOLCALL_NO_SCHEMA
-        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
-                       "that checks arguments"},
-        {tool->parameters || tool->output || tool->provider_schema,
-         "schemas were left out by TOOLCALL_NO_SCHEMA"},
-#endif
+        TCALL_FAULT_(!checked && !tool->allow_no_schema,
+                     "parameters is missing: give a JSON Schema, or a shape, "
+                     "or set allow_no_schema"),
+        TCALL_FAULT_(tool->parameters && tool->shape,
+                     "parameters and shape say the same twice: leave out "
+                     "parameters, which is written from the shape"),
+        TCALL_FAULT_(tool->strict && !checked,
+                     "strict needs parameters, or a shape, to hold the model "
+                     "to"),
+        TCALL_FAULT_(tool->fields && tool->shape,
+                     "a shape fills its struct itself: leave out fields and "
+                     "args_size"),
+        TCALL_FAULT_(tool->fields && !checked,
+                     "fields need parameters: the schema that says what they "
+                     "are"),
+        TCALL_FAULT_(tool->fields && !tool->args_size,
+                     "fields need args_size: sizeof the struct that they "
+                     "describe"),
+        TCALL_FAULT_(tool->args_size && !tool->fields,
+                     "args_size needs fields: the table that fills the struct"),
+        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                     "no_schema_mode is none of tcall_no_schema"),
 #ifdef TOOLCALL_NO_SHAPES
-        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+        TCALL_FAULT_(tool->shape != NULL,
+                     "shapes were left out by TOOLCALL_NO_SHAPES"),
 #endif
 #ifdef TOOLCALL_NO_BIND
-        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
-#endif
-#ifdef TOOLCALL_NO_STRICT
-        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(tool->fields != NULL,
+                     "fields were left out by TOOLCALL_NO_BIND"),
 #endif
     };
     return tcall_report_faults_(tc, tool->name, faults,
                                 sizeof faults / sizeof *faults);
+}
+
+#else
+
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
+                                   "out all else that checks arguments"),
+        TCALL_FAULT_(tool->parameters || tool->output ||
+                         tool->provider_schema || tool->fields,
+                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+#endif
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                     "the name must begin with a letter or _ and have 1 to 64 "
+                     "of A-Z a-z 0-9 _ -"),
+        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                     "another tool has this name"),
+        TCALL_FAULT_(!tool->run,
+                     "run is missing: name the function that does the work"),
+        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
+                         TCALL_EVERYTHING,
+                     "permissions has a bit that is none of TCALL_READ ... "
+                     "TCALL_ACTUATE"),
+        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
+                     "safe is none of tcall_safety"),
+        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
+                     "hooks and hook_count belong together: give both"),
+#ifdef TOOLCALL_NO_STRICT
+        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        TCALL_FAULT_(tool->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+#endif
+    };
+    int r = tcall_report_faults_(tc, tool->name, faults,
+                                 sizeof faults / sizeof *faults);
+    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
 }
 
 /* The same for the registry itself. */
@@ -12489,26 +12528,32 @@ static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {desc->tool_count > 0 && !desc->tools,
-         "tool_count needs tools: the table"},
-        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-         "there are more than 65535 tools"},
-        {!desc->rows != !desc->row_count,
-         "rows and row_count belong together: give both"},
-        {desc->rows && desc->row_count < desc->tool_count,
-         "rows has less room than tools needs"},
-        {!desc->hooks != !desc->hook_count,
-         "hooks and hook_count belong together: give both"},
-        {!desc->services != !desc->service_count,
-         "services and service_count belong together: give both"},
-        {desc->validator && !desc->validator->check,
-         "validator needs check: the function that checks arguments"},
+        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
+                     "tool_count needs tools: the table"),
+        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
+                         desc->row_count > UINT16_MAX,
+                     "there are more than 65535 tools"),
+        TCALL_FAULT_(!desc->rows != !desc->row_count,
+                     "rows and row_count belong together: give both"),
+        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
+                     "rows has less room than tools needs"),
+        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
+                     "hooks and hook_count belong together: give both"),
+        TCALL_FAULT_(!desc->services != !desc->service_count,
+                     "services and service_count belong together: give both"),
+        TCALL_FAULT_(
+            desc->validator && !desc->validator->check,
+            "validator needs check: the function that checks arguments"),
+#ifdef TOOLCALL_NO_REPORT
+        TCALL_FAULT_(desc->report != NULL, ""),
+#endif
 #ifdef TOOLCALL_NO_SCHEMA
-        {desc->validator != NULL,
-         "validator was left out by TOOLCALL_NO_SCHEMA"},
+        TCALL_FAULT_(desc->validator != NULL,
+                     "validator was left out by TOOLCALL_NO_SCHEMA"),
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(desc->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -12743,9 +12788,10 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "run is missing: name the function to call"},
-            {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "its stage is none of TCALL_STAGES"},
+            TCALL_FAULT_(!hooks[i].run,
+                         "run is missing: name the function to call"),
+            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
+                         "its stage is none of TCALL_STAGES"),
         };
         char which[64];
         tcall_writer out;
@@ -15754,6 +15800,18 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
+#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
+
+/* No tool has fields: that was refused at the start. */
+TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    call->step = TCALL_STEP_BIND;
+    return TCALL_OK;
+}
+
+#else
+
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
@@ -15780,6 +15838,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
         tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
     return r;
 }
+
+#endif
 
 /* Parses and validates, and once more what a repair made. */
 static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
@@ -16310,7 +16370,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }
@@ -16440,7 +16505,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */
@@ -16534,7 +16599,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -17137,7 +17202,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-static int tcall_finish_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
@@ -18912,7 +18977,7 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 TCALL_NOINLINE_ TCALL_SHARED_ int
 tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL;
     const tcall_marker_ *marker;
@@ -18936,11 +19001,12 @@ tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
         reader.at = end;
     }
     if (error == TCALL_OK && answer->calls) {
-        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        size_t end = at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - text.ptr);
         if (cut)
-            last->error = (int8_t)TCALL_E_CUT;
-        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
-                           (size_t)(first - text.ptr));
+            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - text.len + spoken);
     }
     return answer->error = error;
 }
@@ -19614,24 +19680,27 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
                                        size_t to)
 {
+    if (from == to)
+        return;
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
 TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
                                         int part, size_t len)
 {
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -19645,14 +19714,40 @@ TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
     tcall_copy_(end, bytes);
 }
 
-/* Moves a part of the item at from to the same part of an item before it. */
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
                                       size_t to, int part)
 {
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
 }
 
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
@@ -19735,8 +19830,7 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
-                                         size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -19783,7 +19877,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                    tcall_str piece)
+                                          tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -19793,7 +19887,8 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
+                                              const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -19881,14 +19976,12 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw,
-                                         reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
 }
-
 
 /* ==========================================================================
  * >>stream: answers that come in pieces
@@ -20662,6 +20755,8 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;
@@ -21411,39 +21506,39 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 #ifdef TCALL_HAS_GEMINI_
 
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+#define TCALL_GEMINI_PATHS_(X)                                               \
+    X(1, 0, 0, "usageMetadata")                                              \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
+    X(1, 0, 0, "promptFeedback")                                             \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
+    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
+    X(2, 0, 0, "details")                                                    \
+    X(3, 0, 0, "*")                                                          \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
+    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
+    X(3, 0, TCALL_PATH_LAST, "content")                                      \
+    X(4, 0, 0, "parts")                                                      \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
+    X(7, TCALL_FIELD_ID, 0, "id")                                            \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
+    /* Patches instead of arguments, which are never asked for: they are no  \
+     * object, so that nobody runs such a call. */                           \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 

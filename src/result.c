@@ -150,7 +150,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }
@@ -280,7 +285,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */

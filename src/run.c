@@ -68,7 +68,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];

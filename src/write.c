@@ -295,29 +295,6 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
-/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
- * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
-                                             const char *form)
-{
-    for (; *form && *form != '%'; form++)
-        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
-    return form;
-}
-
-/* Writes such a form with the inside of a string in place of each %: first a,
- * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
-                                      const char *a, const char *b)
-{
-    tcall_write_comma_(writer);
-    while (*(form = tcall_write_plain_(writer, form))) {
-        tcall_write_content_(writer, tcall_str_of(a));
-        a = b;
-        form++;
-    }
-}
-
 /* ---- numbers ---- */
 
 /* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
@@ -342,7 +319,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -360,15 +338,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -378,6 +363,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
