@@ -9810,15 +9810,6 @@ static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
     return index + 1 + i;
 }
 
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
-}
-
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
@@ -9959,7 +9950,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -10097,7 +10088,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -10144,7 +10135,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
@@ -11236,20 +11228,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (object)
-        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    else if (!f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
@@ -11657,42 +11657,38 @@ static const char *tcall_fault_is_(const tcall_fault_ *fault)
                : tcall_type_words_[type - TCALL_NULL];
 }
 
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
+/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
+ * in an object, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *list)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
+    bool object = *list == '{';
+    const char *p = tcall_text_next_(list + 1), *next;
+    while (!tcall_text_closes_(p)) {
+        bool last;
+        next = object ? tcall_text_value_(p) : p;
+        next = tcall_text_next_(tcall_text_skip_(next));
         tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_write_text(
-            writer,
-            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        p = next;
+        if (tcall_text_closes_(p))
+            return;
+        last = !object &&
+               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
+        tcall_write_text(writer, last ? " or " : ", ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
-            break;
+            return;
         }
     }
 }
 
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+/* What to do about a name that is no property: whether there are others. */
+static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
-    const char *before = "use one of ";
-    end = map ? tcall_node_after_(program, map) : 0;
-    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
-         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
-        tcall_write_text(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_write_text(writer,
-                     *before == ',' ? " or leave it out" : "leave it out");
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    return map && tcall_node_after_(fault->schema->program, map) > map + 1
+               ? "use one of %P or leave it out"
+               : "leave it out";
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -11903,7 +11899,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_names_(writer, fault); break;
+    case 'N': return tcall_fault_names_(fault);
+    case 'P':
+        tcall_say_list_(
+            writer,
+            tcall_node_at_(fault->schema,
+                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+        break;
     }
     return rest;
 }
