@@ -57,6 +57,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
+ *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -172,32 +173,6 @@ extern "C" {
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
-    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
-    X(BARE_WORD, "bare-word",                                                  \
-      "a bare word or expression is no JSON value: put text in quotes")        \
-    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
-    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
-    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
-      "a quote inside a string needs a backslash, or a comma is missing")      \
-    X(BAD_ESCAPE, "bad-escape",                                                \
-      "JSON has no such escape: write a backslash itself as two")              \
-    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
-    X(BRACKETS, "bracket-mismatch",                                            \
-      "the closing bracket does not match the open one")                       \
-    X(TRAILING, "trailing-data",                                               \
-      "text follows the JSON value: send only the value")                      \
-    X(MULTIPLE, "multiple-values",                                             \
-      "there are several JSON values: send only one")                          \
-    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
-    X(NUL, "nul", "a string must not contain the character U+0000")            \
-    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
-    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
-    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
-    X(RANGE, "range", "a number is outside the range that can be represented") \
-    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
-    X(SCHEMA, "schema", "the schema cannot be used")                           \
-    X(INVALID, "invalid", "the value does not match the schema")               \
     X(TOOL, "tool", "a tool is not defined correctly")                         \
     X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
     X(DENIED, "denied", "permission was denied")                               \
@@ -209,9 +184,39 @@ extern "C" {
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
-    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
     X(STALE, "stale", "the content has changed: read it again first")          \
-    X(UNREAD, "unread", "the content has not been read: read it first")
+    X(UNREAD, "unread", "the content has not been read: read it first")        \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")
+
+/* Errors of lenient reading, of values, and of schemas. Those from INVALID to
+ * RANGE are what is wrong with arguments. */
+#define TCALL_ERRORS_SCHEMA(X)                                                 \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")
 
 /* Errors of ready-made hooks. */
 #define TCALL_ERRORS_HOOKS(X)                                            \
@@ -243,8 +248,9 @@ extern "C" {
     X(PROTOCOL, "protocol", "the answer violates its protocol")
 
 /* All of them, in the order of their numbers, which no switch changes. */
-#define TCALL_ERRORS(X) \
-    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
+#define TCALL_ERRORS(X)  \
+    TCALL_ERRORS_CALL(X) \
+    TCALL_ERRORS_SCHEMA(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -2560,12 +2566,14 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* -- For authors of hooks -- */
 
+#ifndef TOOLCALL_NO_HOOKS
 /* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
  * are further inside, and the tool. Returns what came of it; the hook returns
  * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
+#endif
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -3553,6 +3561,11 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_SCHEMA
+#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
+#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -3569,8 +3582,9 @@ static const struct {
     const char *code, *sentence;
 } tcall_errors_[] = {
     {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
-        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -3605,13 +3619,11 @@ const char *tcall_error_type(int error)
     case TCALL_E_TIMEOUT: return "timeout";
     case TCALL_E_UNKNOWN:
     case TCALL_E_CUT: return "validation";
-    case TCALL_E_BUDGET:
-    case TCALL_E_SCHEMA: return "system";
     default: break;
     }
     /* Everything else that reading and checking arguments reports. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
-                                                                  : "system";
+    return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
+                                                              : "system";
 }
 
 /* ---- characters ---- */
@@ -5687,6 +5699,18 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
         tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
                          (size_t)(end - raw));
     return s->error;
+}
+
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    s->pos++;
+    return true;
 }
 
 int tcall_scan_end(tcall_scan *s)
@@ -12359,11 +12383,25 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 /* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
+#ifndef TOOLCALL_NO_REPORT
     const char *sentence;
+#endif
 } tcall_table_fault_;
 
+#ifndef TOOLCALL_NO_REPORT
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong, sentence               \
+    }
+#else
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong                         \
+    }
+#endif
+
 /* Begins a line of the report; returns where to write on, or NULL. */
-static tcall_writer *tcall_report_(tcall *tc, const char *name)
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report;
     if (out) {
@@ -12373,6 +12411,31 @@ static tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+#ifndef TOOLCALL_NO_REPORT
+
+/* Reports that a thing has a fault. */
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (out) {
+        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, "\n");
+    }
+}
+
+#else
+
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    (void)tc;
+    (void)name;
+    (void)fault;
+}
+
+#endif
+
 /* Reports all faults that are true of the thing with this name. */
 static int tcall_report_faults_(tcall *tc, const char *name,
                                 const tcall_table_fault_ *faults, size_t count)
@@ -12380,15 +12443,10 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        out = tcall_report_(tc, name);
-        if (out) {
-            tcall_write_text(out, faults[i].sentence);
-            tcall_write_text(out, "\n");
-        }
+        tcall_report_fault_(tc, name, &faults[i]);
     }
     return r;
 }
@@ -12416,60 +12474,97 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
     return tool->parameters || tool->shape;
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* What is wrong with what a row says of its arguments. */
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
+    bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
-        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
-         "0-9 _ -"},
-        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-         "another tool has this name"},
-        {!tool->run, "run is missing: name the function that does the work"},
-        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or a shape, or set "
-         "allow_no_schema"},
-        {tool->parameters && tool->shape,
-         "parameters and shape say the same twice: leave out parameters, which "
-         "is written from the shape"},
-        {tool->strict && !tcall_is_checked_(tool),
-         "strict needs parameters, or a shape, to hold the model to"},
-        {tool->fields && tool->shape,
-         "a shape fills its struct itself: leave out fields and args_size"},
-        {tool->fields && !tcall_is_checked_(tool),
-         "fields need parameters: the schema that says what they are"},
-        {tool->fields && !tool->args_size,
-         "fields need args_size: sizeof the struct that they describe"},
-        {tool->args_size && !tool->fields,
-         "args_size needs fields: the table that fills the struct"},
-        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
-         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
-        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
-        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-         "no_schema_mode is none of tcall_no_schema"},
-        {!tool->hooks != !tool->hook_count,
-         "hooks and hook_count belong together: give both"},
-#ifdef TOOLCALL_NO_SCHEMA
-        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
-                       "that checks arguments"},
-        {tool->parameters || tool->output || tool->provider_schema,
-         "schemas were left out by TOOLCALL_NO_SCHEMA"},
-#endif
+        TCALL_FAULT_(!checked && !tool->allow_no_schema,
+                     "parameters is missing: give a JSON Schema, or a shape, "
+                     "or set allow_no_schema"),
+        TCALL_FAULT_(tool->parameters && tool->shape,
+                     "parameters and shape say the same twice: leave out "
+                     "parameters, which is written from the shape"),
+        TCALL_FAULT_(tool->strict && !checked,
+                     "strict needs parameters, or a shape, to hold the model "
+                     "to"),
+        TCALL_FAULT_(tool->fields && tool->shape,
+                     "a shape fills its struct itself: leave out fields and "
+                     "args_size"),
+        TCALL_FAULT_(tool->fields && !checked,
+                     "fields need parameters: the schema that says what they "
+                     "are"),
+        TCALL_FAULT_(tool->fields && !tool->args_size,
+                     "fields need args_size: sizeof the struct that they "
+                     "describe"),
+        TCALL_FAULT_(tool->args_size && !tool->fields,
+                     "args_size needs fields: the table that fills the struct"),
+        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                     "no_schema_mode is none of tcall_no_schema"),
 #ifdef TOOLCALL_NO_SHAPES
-        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+        TCALL_FAULT_(tool->shape != NULL,
+                     "shapes were left out by TOOLCALL_NO_SHAPES"),
 #endif
 #ifdef TOOLCALL_NO_BIND
-        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
-#endif
-#ifdef TOOLCALL_NO_STRICT
-        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(tool->fields != NULL,
+                     "fields were left out by TOOLCALL_NO_BIND"),
 #endif
     };
     return tcall_report_faults_(tc, tool->name, faults,
                                 sizeof faults / sizeof *faults);
+}
+
+#else
+
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
+                                   "out all else that checks arguments"),
+        TCALL_FAULT_(tool->parameters || tool->output ||
+                         tool->provider_schema || tool->fields,
+                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+#endif
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                     "the name must begin with a letter or _ and have 1 to 64 "
+                     "of A-Z a-z 0-9 _ -"),
+        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                     "another tool has this name"),
+        TCALL_FAULT_(!tool->run,
+                     "run is missing: name the function that does the work"),
+        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
+                         TCALL_EVERYTHING,
+                     "permissions has a bit that is none of TCALL_READ ... "
+                     "TCALL_ACTUATE"),
+        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
+                     "safe is none of tcall_safety"),
+        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
+                     "hooks and hook_count belong together: give both"),
+#ifdef TOOLCALL_NO_STRICT
+        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        TCALL_FAULT_(tool->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+#endif
+    };
+    int r = tcall_report_faults_(tc, tool->name, faults,
+                                 sizeof faults / sizeof *faults);
+    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
 }
 
 /* The same for the registry itself. */
@@ -12477,26 +12572,32 @@ static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {desc->tool_count > 0 && !desc->tools,
-         "tool_count needs tools: the table"},
-        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-         "there are more than 65535 tools"},
-        {!desc->rows != !desc->row_count,
-         "rows and row_count belong together: give both"},
-        {desc->rows && desc->row_count < desc->tool_count,
-         "rows has less room than tools needs"},
-        {!desc->hooks != !desc->hook_count,
-         "hooks and hook_count belong together: give both"},
-        {!desc->services != !desc->service_count,
-         "services and service_count belong together: give both"},
-        {desc->validator && !desc->validator->check,
-         "validator needs check: the function that checks arguments"},
+        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
+                     "tool_count needs tools: the table"),
+        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
+                         desc->row_count > UINT16_MAX,
+                     "there are more than 65535 tools"),
+        TCALL_FAULT_(!desc->rows != !desc->row_count,
+                     "rows and row_count belong together: give both"),
+        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
+                     "rows has less room than tools needs"),
+        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
+                     "hooks and hook_count belong together: give both"),
+        TCALL_FAULT_(!desc->services != !desc->service_count,
+                     "services and service_count belong together: give both"),
+        TCALL_FAULT_(
+            desc->validator && !desc->validator->check,
+            "validator needs check: the function that checks arguments"),
+#ifdef TOOLCALL_NO_REPORT
+        TCALL_FAULT_(desc->report != NULL, ""),
+#endif
 #ifdef TOOLCALL_NO_SCHEMA
-        {desc->validator != NULL,
-         "validator was left out by TOOLCALL_NO_SCHEMA"},
+        TCALL_FAULT_(desc->validator != NULL,
+                     "validator was left out by TOOLCALL_NO_SCHEMA"),
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(desc->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -12731,9 +12832,10 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "run is missing: name the function to call"},
-            {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "its stage is none of TCALL_STAGES"},
+            TCALL_FAULT_(!hooks[i].run,
+                         "run is missing: name the function to call"),
+            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
+                         "its stage is none of TCALL_STAGES"),
         };
         char which[64];
         tcall_writer out;
@@ -16298,7 +16400,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }
@@ -20648,6 +20755,8 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;
@@ -21397,39 +21506,39 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 #ifdef TCALL_HAS_GEMINI_
 
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+#define TCALL_GEMINI_PATHS_(X)                                               \
+    X(1, 0, 0, "usageMetadata")                                              \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
+    X(1, 0, 0, "promptFeedback")                                             \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
+    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
+    X(2, 0, 0, "details")                                                    \
+    X(3, 0, 0, "*")                                                          \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
+    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
+    X(3, 0, TCALL_PATH_LAST, "content")                                      \
+    X(4, 0, 0, "parts")                                                      \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
+    X(7, TCALL_FIELD_ID, 0, "id")                                            \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
+    /* Patches instead of arguments, which are never asked for: they are no  \
+     * object, so that nobody runs such a call. */                           \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
