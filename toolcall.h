@@ -375,8 +375,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
- * came with a value, TCALL_CAME whether it came at all, be it as null.
+ * most 64 members. build/shapes makes all this of JSON Schema.
+ * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
+ * TCALL_CAME whether it came at all, be it as null.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -5709,6 +5710,7 @@ TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
         s->error || !tcall_is_plain_(*byte))
         return false;
     tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
     s->pos++;
     return true;
 }
@@ -12219,52 +12221,6 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-/* Gives a part of the item at this place another length, at its end. */
-TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
-                                      size_t len)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_chat_shift_(chat, end, end - old + len);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
-                                    int part)
-{
-    tcall_item_head_ *target = tcall_head_at_(chat, to);
-    tcall_item_head_ *source = tcall_head_at_(chat, from);
-    size_t len = tcall_head_len_(source, part);
-    char *first = (char *)target + tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(first, end - len, end);
-}
-
 /* Makes up an id of nine letters and digits: every provider takes those. */
 TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
 {
@@ -15844,6 +15800,18 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
+#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
+
+/* No tool has fields: that was refused at the start. */
+TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    call->step = TCALL_STEP_BIND;
+    return TCALL_OK;
+}
+
+#else
+
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
@@ -15870,6 +15838,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
         tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
     return r;
 }
+
+#endif
 
 /* Parses and validates, and once more what a repair made. */
 static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
@@ -19007,7 +18977,7 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 TCALL_NOINLINE_ TCALL_SHARED_ int
 tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL;
     const tcall_marker_ *marker;
@@ -19031,11 +19001,12 @@ tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
         reader.at = end;
     }
     if (error == TCALL_OK && answer->calls) {
-        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        size_t end = at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - text.ptr);
         if (cut)
-            last->error = (int8_t)TCALL_E_CUT;
-        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
-                           (size_t)(first - text.ptr));
+            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - text.len + spoken);
     }
     return answer->error = error;
 }
@@ -19709,24 +19680,27 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
                                        size_t to)
 {
+    if (from == to)
+        return;
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
 TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
                                         int part, size_t len)
 {
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -19740,14 +19714,40 @@ TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
     tcall_copy_(end, bytes);
 }
 
-/* Moves a part of the item at from to the same part of an item before it. */
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
                                       size_t to, int part)
 {
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
 }
 
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)

@@ -61,8 +61,9 @@
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
- * came with a value, TCALL_CAME whether it came at all, be it as null.
+ * most 64 members. build/shapes makes all this of JSON Schema.
+ * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
+ * TCALL_CAME whether it came at all, be it as null.
  */
 
 #ifndef TOOLCALL_NO_SHAPES

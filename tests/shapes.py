@@ -6,6 +6,7 @@ Everything that is made is compiled, as C99 and as C++11.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -48,6 +49,7 @@ KINDS = [
     ({"enum": ["a", "b"]}, "choice(NAME)"),
     ({"type": "string", "enum": ["a", "b"]}, "choice(NAME)"),
     ({"const": "a"}, "choice(NAME)"),
+    ({"enum": ["", "a"]}, "choice(NAME)"),
     ({"enum": ["a", None]}, "or_null(choice(NAME))"),
     ({"type": "string", "enum": ["a", None]}, "choice(NAME)"),
     ({"enum": [True, False]}, "boolean"),
@@ -124,6 +126,7 @@ REFUSED = [
     ({"enum": []}, "", "enum"),
     ({"enum": ["w%d" % i for i in range(255)]}, "", "enum"),
     ({"enum": ["a\0b"]}, "", "enum"),
+    ({"type": "object", "properties": {"a\0b": {}}}, "/properties/a", "properties"),
     ({"enum": ["a", "b"], "minLength": 1, "type": "string"}, "", "enum"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "integer"}]}, "", "anyOf"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "string", "maxLength": 2}]}, "", "anyOf"),
@@ -134,6 +137,14 @@ REFUSED = [
     ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "", "allOf"),
     ({"$ref": "#/$defs/none"}, "", "$ref"),
     ({"$ref": "http://a.b/c"}, "", "$ref"),
+    ({"$ref": ""}, "", "$ref"),
+    ({"$ref": 5}, "", "$ref"),
+    ({"type": "object", "properties": [0]}, "", "properties"),
+    ({"type": "object", "required": "a"}, "", "required"),
+    ({"type": "array", "items": 5}, "/items", "schema"),
+    ({"type": "string", "maxLength": "5"}, "", "maxLength"),
+    ({"enum": "a"}, "", "enum"),
+    ({"anyOf": {}}, "", "anyOf"),
     ({"$ref": "#/$defs/cycle"}, "/$ref/properties/next", "$ref"),
     ({"$ref": "#"}, None, "$ref"),
     ({"type": "string", "maxLength": -1}, "", "maxLength"),
@@ -166,7 +177,7 @@ DEFAULTS = [
 NAMES = [("plain", "plain"), ("int", "int_value"), ("class", "class_value"), ("me", "me_value"), ("ROW", "ROW_value"),
          ("errno", "errno_value"), ("given_", "given__value"), ("2d", "member_2d"), ("a-b", "a_b"), ("a.b", "a_b_2"), ("a b!", "a_b_3"),
          ("ä", "member"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
-         ("%s", "s")]
+         ("%s", "s"), ("", "member_3")]
 
 count = {True: 0, False: 0}
 
@@ -186,8 +197,12 @@ def shapes(value, *options, name="schema.json"):
     return done.returncode, done.stdout, done.stderr
 
 
+COMPILERS = [c for c in ("gcc -std=c99 -Wconversion -xc", "g++ -std=c++11 -xc++") if shutil.which(c.split()[0])]
+
+
 def compiles(rows, what):
-    for compiler in ("gcc -std=c99 -Wconversion -xc", "g++ -std=c++11 -xc++"):
+    check(COMPILERS, "neither gcc nor g++ is installed")
+    for compiler in COMPILERS:
         done = subprocess.run(compiler.split() + ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-I" + ROOT, "-fsyntax-only",
                                                   "-DTOOLCALL_SHAPE_LEVELS=9", "-"],
                               input='#include "toolcall.h"\n' + rows, capture_output=True, text=True)
@@ -202,7 +217,7 @@ def tool(name, member, required=False):
 
 
 def row_of(rows, name):
-    found = re.search(r"#define %s_ROWS\(ROW, me\) \\\n    ROW\(me, (.*), x, \\\n" % name.upper(), rows)
+    found = re.search(r"#define %s_ROWS\(ROW, me\) \\\n    ROW\(me, (.*), x, (?:\"\"\)|\\)\n" % name.upper(), rows)
     return found.group(1).replace(name + "_x", "NAME") if found else "no row"
 
 
@@ -276,7 +291,7 @@ def forms():
     rows = set()
     for form, value in forms.items():
         code, made, said = shapes(value, "--tools", "TOOLS", name="weather.json")
-        check(code == 0 and 'TOOL(me, weather, TCALL_EVERYTHING, false, \\\n        "D")' in made, "%s: %d %s %s" % (form, code, made, said))
+        check(code == 0 and 'TOOL(me, weather, TCALL_EVERYTHING, false, "D")' in made, "%s: %d %s %s" % (form, code, made, said))
         rows.add(made)
     check(len(rows) == 1, "the forms do not become the same: %s" % rows)
     for value, shape in (({"name": "now"}, "OPEN_EMPTY_SHAPE(now)"), ({"name": "now", "parameters": {}}, "OPEN_EMPTY_SHAPE(now)"),

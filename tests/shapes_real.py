@@ -165,7 +165,7 @@ class Random:
     NUMBERS = ["0", "1", "-1", "5", "10", "0.5", "-9.9", "2147483647", "-2147483648", "2147483648", "9007199254740991", "1e3",
                "100.25", "5.0", "1E2", "-0.000001", "12345678.123456"]
     WORDS = ["a", "b", "c d", "\u00e9", "1", "x-y", "", None, True, False, Num("1"), Num("2"), Num("3"), "a" * 40]
-    NAMES = ["a", "b-c", "int", "\u00e9", "me", "x y", "at", "shape", "long name"]
+    NAMES = ["a", "b-c", "int", "\u00e9", "me", "x y", "at", "shape", "long name", ""]
     DEFS = {"a": {"type": "string", "maxLength": Num("3")},
             "b": {"type": "object", "properties": {"q": {"type": "integer", "minimum": Num("2")}}}}
     # keyword: (types it is for, how often it comes, values)

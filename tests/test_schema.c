@@ -1,4 +1,5 @@
-/* Compiling schemas and checking values against them. */
+/* Compiling schemas and checking values against them.
+ * Needs: SCHEMA. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else

@@ -1,4 +1,5 @@
-/* What a model reads when its arguments are wrong, for each keyword. */
+/* What a model reads when its arguments are wrong, for each keyword.
+ * Needs: SCHEMA. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
