@@ -3474,6 +3474,9 @@ typedef struct tcall_mcp {
     char piece[32];
     bool blank;    /* nothing but white space in this line so far */
     uint16_t tool; /* index of the one that is called; tool_count: none */
+#ifdef __AVR__
+    tcall_tool row; /* the last one that was looked at */
+#endif
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -4333,7 +4336,7 @@ static void tcall_read_name_begin_(tcall_decoder *decoder)
     string->count = string->left = count;
     string->index = (uint8_t)(level->index + 1);
     string->word = count ? level->next : NULL;
-    if (string->index == count) {
+    if (count && string->index == count) {
         string->index = 0;
         string->word = tcall_read_names_(level);
     }
@@ -5710,6 +5713,7 @@ TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
         s->error || !tcall_is_plain_(*byte))
         return false;
     tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
     s->pos++;
     return true;
 }
@@ -8335,9 +8339,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     bool first = true;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_VIEW_ALL_)
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -9809,15 +9812,6 @@ static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
     return index + 1 + i;
 }
 
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
-}
-
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
@@ -9958,7 +9952,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -10096,7 +10090,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -10143,7 +10137,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
@@ -11235,20 +11230,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (object)
-        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    else if (!f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
@@ -11656,42 +11659,38 @@ static const char *tcall_fault_is_(const tcall_fault_ *fault)
                : tcall_type_words_[type - TCALL_NULL];
 }
 
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
+/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
+ * in an object, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *list)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
+    bool object = *list == '{';
+    const char *p = tcall_text_next_(list + 1), *next;
+    while (!tcall_text_closes_(p)) {
+        bool last;
+        next = object ? tcall_text_value_(p) : p;
+        next = tcall_text_next_(tcall_text_skip_(next));
         tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_write_text(
-            writer,
-            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        p = next;
+        if (tcall_text_closes_(p))
+            return;
+        last = !object &&
+               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
+        tcall_write_text(writer, last ? " or " : ", ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
-            break;
+            return;
         }
     }
 }
 
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+/* What to do about a name that is no property: whether there are others. */
+static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
-    const char *before = "use one of ";
-    end = map ? tcall_node_after_(program, map) : 0;
-    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
-         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
-        tcall_write_text(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_write_text(writer,
-                     *before == ',' ? " or leave it out" : "leave it out");
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    return map && tcall_node_after_(fault->schema->program, map) > map + 1
+               ? "use one of %P or leave it out"
+               : "leave it out";
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -11902,7 +11901,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_names_(writer, fault); break;
+    case 'N': return tcall_fault_names_(fault);
+    case 'P':
+        tcall_say_list_(
+            writer,
+            tcall_node_at_(fault->schema,
+                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+        break;
     }
     return rest;
 }
@@ -12218,52 +12223,6 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
         memmove(block->base + to, block->base + from, block->low - from);
     block->low += to - from;
     tcall_block_room_(block, 0); /* notes the peak */
-}
-
-/* Gives a part of the item at this place another length, at its end. */
-TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
-                                      size_t len)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_chat_shift_(chat, end, end - old + len);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
-                                    int part)
-{
-    tcall_item_head_ *target = tcall_head_at_(chat, to);
-    tcall_item_head_ *source = tcall_head_at_(chat, from);
-    size_t len = tcall_head_len_(source, part);
-    char *first = (char *)target + tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(first, end - len, end);
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */
@@ -19022,7 +18981,7 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 TCALL_NOINLINE_ TCALL_SHARED_ int
 tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL;
     const tcall_marker_ *marker;
@@ -19046,11 +19005,12 @@ tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
         reader.at = end;
     }
     if (error == TCALL_OK && answer->calls) {
-        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        size_t end = at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - text.ptr);
         if (cut)
-            last->error = (int8_t)TCALL_E_CUT;
-        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
-                           (size_t)(first - text.ptr));
+            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - text.len + spoken);
     }
     return answer->error = error;
 }
@@ -19724,24 +19684,27 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
                                        size_t to)
 {
+    if (from == to)
+        return;
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
 TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
                                         int part, size_t len)
 {
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -19755,14 +19718,40 @@ TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
     tcall_copy_(end, bytes);
 }
 
-/* Moves a part of the item at from to the same part of an item before it. */
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
                                       size_t to, int part)
 {
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
 }
 
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
@@ -23017,11 +23006,22 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
+/* Returns a row of the table: until the next one, on an AVR. */
+static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+{
+#ifdef __AVR__
+    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
+    return &mcp->row;
+#else
+    return mcp->desc.tools + index;
+#endif
+}
+
 /* Finds the tool that the message names; tool_count where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         if (tcall_mcp_is_(mcp->message.params.name, tool->name))
             return;
     }
@@ -23049,7 +23049,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     }
     tcall_mcp_find_(mcp);
     if (mcp->tool < mcp->desc.tool_count) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         *shape = tcall_decoder_object_(decoder, tool->shape);
         *out = (char *)mcp->desc.room;
     } else {
@@ -23059,6 +23059,13 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ---- */
 
+static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_flash(&mcp->out, flash);
+}
+#define TCALL_MCP_SAY_(mcp, literal) \
+    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
@@ -23067,62 +23074,62 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_write_char_(&mcp->out, '"');
 }
 
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_SAY(&mcp->out, "null");
+        TCALL_MCP_SAY_(mcp, "null");
 }
 
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
-    tcall_write_flash(&mcp->out, key);
-    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_say_(mcp, key);
+    TCALL_MCP_SAY_(mcp, "{\"name\":");
     tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_SAY(&mcp->out, ",\"version\":");
+    TCALL_MCP_SAY_(mcp, ",\"version\":");
     tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
                                              : TCALL_FLASH_TEXT_("1"));
-    TCALL_SAY(&mcp->out, "}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"result\":{");
+    TCALL_MCP_SAY_(mcp, ",\"result\":{");
     if (!tcall_mcp_modern_(mcp))
         return;
-    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
     tcall_mcp_server_(
         mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_SAY(&mcp->out, "},");
+    TCALL_MCP_SAY_(mcp, "},");
 }
 
 /* Begins the answer that nothing was done; its message follows in quotes. */
 static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
     tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
+    TCALL_MCP_SAY_(mcp, ",\"message\":");
     tcall_write_quote(&mcp->out);
 }
 
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_mcp_end_error_(mcp);
 }
 
@@ -23135,9 +23142,9 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
                  misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
     tcall_mcp_begin_error_(mcp, code);
     if (stash && mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
+        TCALL_MCP_SAY_(mcp, "the arguments are too long");
     else if (stash)
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
     else
         tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     tcall_mcp_end_error_(mcp);
@@ -23146,15 +23153,15 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, "],\"requested\":");
+    TCALL_MCP_SAY_(mcp, "],\"requested\":");
     tcall_write_quote(&mcp->out);
     tcall_write_text(&mcp->out, mcp->message.params.meta.version);
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}}");
+    TCALL_MCP_SAY_(mcp, "}}}");
 }
 
 /* ---- results ---- */
@@ -23163,26 +23170,26 @@ static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 static void tcall_mcp_keep_(tcall_mcp *mcp)
 {
     if (tcall_mcp_modern_(mcp))
-        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
     tcall_mcp_quoted_(
         mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, ",");
+    TCALL_MCP_SAY_(mcp, ",");
     tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
     tcall_mcp_keep_(mcp);
 }
 
@@ -23205,10 +23212,10 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
 /* A string from flash, with its escapes. */
 static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
 {
-    tcall_write_flash(&mcp->out, key);
+    tcall_mcp_say_(mcp, key);
     tcall_write_quote(&mcp->out);
     if (text)
-        tcall_write_flash(&mcp->out, text);
+        tcall_mcp_say_(mcp, text);
     tcall_write_unquote(&mcp->out);
 }
 
@@ -23220,29 +23227,29 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
         tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
     tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
                       tool->description);
-    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
     mcp->out.last = 0; /* no comma is due */
     tcall_mcp_schema_(mcp, tool);
     if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_SAY(&mcp->out, "}");
+        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_SAY(&mcp->out, "\"tools\":[");
+    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         if (tool->permissions & ~mcp->desc.allow)
             continue;
         if (!first)
-            TCALL_SAY(&mcp->out, ",");
+            TCALL_MCP_SAY_(mcp, ",");
         tcall_mcp_list_tool_(mcp, tool);
         first = false;
     }
-    TCALL_SAY(&mcp->out, "]");
+    TCALL_MCP_SAY_(mcp, "]");
     tcall_mcp_keep_(mcp);
 }
 
@@ -23265,7 +23272,7 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_SAY(&mcp->out, "\n");
+            TCALL_MCP_SAY_(mcp, "\n");
         tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
     }
     return TCALL_E_INVALID;
@@ -23279,11 +23286,11 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     if (tool->confirm &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
+            TCALL_MCP_SAY_(mcp, "did not");
         else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -23317,20 +23324,20 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
 
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
     mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp, tool);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        TCALL_MCP_SAY_(mcp, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}]");
+    TCALL_MCP_SAY_(mcp, "}]");
     if (error)
-        TCALL_SAY(&mcp->out, ",\"isError\":true");
+        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -23405,7 +23412,7 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
     default: break; /* ping: nothing */
     }
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
 static void tcall_mcp_request_(tcall_mcp *mcp)
@@ -23454,7 +23461,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_SAY(&mcp->out, "\n");
+        TCALL_MCP_SAY_(mcp, "\n");
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -23494,7 +23501,7 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
     for (i = 0; i < desc->tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         size_t len = 0;
         while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
             len++;

@@ -731,20 +731,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (object)
-        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    else if (!f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
