@@ -653,6 +653,7 @@ TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
         s->error || !tcall_is_plain_(*byte))
         return false;
     tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
     s->pos++;
     return true;
 }

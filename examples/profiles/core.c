@@ -15,6 +15,7 @@ TCALL_LIST(channels, integer(1, 4), 1, 4)
     ROW(me, required, boolean, on, "On or off")
 TCALL_SHAPE(relay, RELAY)
 static volatile uint8_t pins;
+static char block[1024], name[12], line[256], answer[600];
 
 static int run_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -25,32 +26,31 @@ static int run_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return TCALL_SAY(out, "done");
 }
 
-static const tcall_tool tools[] = {{.name = "relay",
-                                    .shape = &relay_shape,
-                                    .run = run_relay,
-                                    .permissions = TCALL_ACTUATE,
-                                    .confirm = true}};
+static const tcall_tool tools[] = {
+    {.name = "relay",
+     .description = "Switch relays of this board on or off",
+     .shape = &relay_shape,
+     .run = run_relay,
+     .permissions = TCALL_ACTUATE,
+     .confirm = true}};
 
 static tcall_verdict approve(void *user, const tcall_call *call)
 {
-    char word[2];
     (void)user;
     board_say(call->arguments.ptr, call->arguments.len);
-    board_line(word, sizeof word);
-    return *word == 'y' ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
+    board_line(name, sizeof name);
+    return *name == 'y' ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
 }
 
 int main(void)
 {
-    static char block[1024], name[12], line[256], answer[600];
     static tcall tc;
     tcall_writer out;
     tcall_desc desc = {.tools = tools, .tool_count = 1, .approve = approve};
     desc.block = block;
     desc.block_size = sizeof block;
     desc.allow = TCALL_ACTUATE;
-    if (tcall_init(&tc, &desc) < 0)
-        return 1;
+    tcall_init(&tc, &desc);
     for (board_begin(); board_word(name, sizeof name);) {
         tcall_writer_init(&out, answer, sizeof answer);
         board_line(line, sizeof line);
