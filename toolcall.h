@@ -557,7 +557,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
     TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
 #define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
-    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+    TCALL_EXTENSION_ struct me##_at_##name##_ {                               \
         int me##_##name##_has_an_unknown_kind                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
@@ -3474,6 +3474,9 @@ typedef struct tcall_mcp {
     char piece[32];
     bool blank;    /* nothing but white space in this line so far */
     uint16_t tool; /* index of the one that is called; tool_count: none */
+#ifdef __AVR__
+    tcall_tool row; /* the last one that was looked at */
+#endif
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -4333,7 +4336,7 @@ static void tcall_read_name_begin_(tcall_decoder *decoder)
     string->count = string->left = count;
     string->index = (uint8_t)(level->index + 1);
     string->word = count ? level->next : NULL;
-    if (string->index == count) {
+    if (count && string->index == count) {
         string->index = 0;
         string->word = tcall_read_names_(level);
     }
@@ -7525,22 +7528,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -7563,7 +7586,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
@@ -8336,9 +8360,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     bool first = true;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_VIEW_ALL_)
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -9810,15 +9833,6 @@ static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
     return index + 1 + i;
 }
 
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
-}
-
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
@@ -9959,7 +9973,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -10097,7 +10111,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -10144,7 +10158,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
@@ -10512,7 +10527,9 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error.
+ * is for, which may push a frame; what that says is counted or is an error. The
+ * members of an object and the elements of an array are gone through once, each
+ * with all that is for it.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
@@ -11148,17 +11165,29 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    if (!once) {
+    if (!once)
         tcall_ev_fails_(e, f, first, f->holding);
-    }
     return false;
+}
+
+/* contains: whether as many elements match as have to. */
+static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+    uint32_t matches = f->by.ask.matches;
+    if (matches < (min ? program[min].arg : 1))
+        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
+    if (max && matches > program[max].arg)
+        tcall_ev_fails_(e, f, max, matches);
 }
 
 /* The schema at pc has been applied to all that it is for: to the next. */
 static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t next = tcall_node_after_(program, f->pc);
     uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
         if (op == TCALL_K_IF_ && f->by.ask.branch) {
@@ -11177,14 +11206,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_) {
-        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->by.ask.matches < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
-        if (max && f->by.ask.matches > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->by.ask.matches);
-    }
+    if (op == TCALL_K_CONTAINS_)
+        tcall_ev_counted_(e, f);
     f->pc = next;
     memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
@@ -11236,20 +11259,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (object)
-        f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    else if (!f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
@@ -11657,42 +11688,38 @@ static const char *tcall_fault_is_(const tcall_fault_ *fault)
                : tcall_type_words_[type - TCALL_NULL];
 }
 
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
+/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
+ * in an object, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *list)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
+    bool object = *list == '{';
+    const char *p = tcall_text_next_(list + 1), *next;
+    while (!tcall_text_closes_(p)) {
+        bool last;
+        next = object ? tcall_text_value_(p) : p;
+        next = tcall_text_next_(tcall_text_skip_(next));
         tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_write_text(
-            writer,
-            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        p = next;
+        if (tcall_text_closes_(p))
+            return;
+        last = !object &&
+               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
+        tcall_write_text(writer, last ? " or " : ", ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
-            break;
+            return;
         }
     }
 }
 
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+/* What to do about a name that is no property: whether there are others. */
+static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
-    const char *before = "use one of ";
-    end = map ? tcall_node_after_(program, map) : 0;
-    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
-         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
-        tcall_write_text(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_write_text(writer,
-                     *before == ',' ? " or leave it out" : "leave it out");
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    return map && tcall_node_after_(fault->schema->program, map) > map + 1
+               ? "use one of %P or leave it out"
+               : "leave it out";
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -11903,7 +11930,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_names_(writer, fault); break;
+    case 'N': return tcall_fault_names_(fault);
+    case 'P':
+        tcall_say_list_(
+            writer,
+            tcall_node_at_(fault->schema,
+                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+        break;
     }
     return rest;
 }
@@ -22899,6 +22932,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 /* ---- the message ---- */
 
+/* Indices of members, in the order of their names below. */
 enum {
     TCALL_MCP_JSONRPC_,
     TCALL_MCP_ID_,
@@ -22987,6 +23021,8 @@ static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
     &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
 /* clang-format on */
 
+/* Returns whether a member is in one of the sets that its struct begins with.
+ */
 static bool tcall_mcp_came_(const uint8_t *set, int member)
 {
     return TCALL_BIT_OF_(set, member) != 0;
@@ -23002,11 +23038,22 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
+/* Returns a row of the table: until the next one, on an AVR. */
+static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+{
+#ifdef __AVR__
+    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
+    return &mcp->row;
+#else
+    return mcp->desc.tools + index;
+#endif
+}
+
 /* Finds the tool that the message names; tool_count where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         if (tcall_mcp_is_(mcp->message.params.name, tool->name))
             return;
     }
@@ -23034,7 +23081,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     }
     tcall_mcp_find_(mcp);
     if (mcp->tool < mcp->desc.tool_count) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         *shape = tcall_decoder_object_(decoder, tool->shape);
         *out = (char *)mcp->desc.room;
     } else {
@@ -23044,74 +23091,91 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ---- */
 
+static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_flash(&mcp->out, flash);
+}
+#define TCALL_MCP_SAY_(mcp, literal) \
+    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Returns whether the request is of the era that has no initialize: it says its
+ * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
+/* Writes a text that has nothing to escape. */
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_write_char_(&mcp->out, '"');
 }
 
+/* Begins an answer. The id goes back as it came, so that no client has to know
+ * another spelling of it; what could not be kept whole is null. */
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_SAY(&mcp->out, "null");
+        TCALL_MCP_SAY_(mcp, "null");
 }
 
+/* Writes what this server is called. */
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
-    tcall_write_flash(&mcp->out, key);
-    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_say_(mcp, key);
+    TCALL_MCP_SAY_(mcp, "{\"name\":");
     tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_SAY(&mcp->out, ",\"version\":");
+    TCALL_MCP_SAY_(mcp, ",\"version\":");
     tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
                                              : TCALL_FLASH_TEXT_("1"));
-    TCALL_SAY(&mcp->out, "}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Begins a result: in the later era each says that it is whole, and whose. */
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"result\":{");
+    TCALL_MCP_SAY_(mcp, ",\"result\":{");
     if (!tcall_mcp_modern_(mcp))
         return;
-    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
     tcall_mcp_server_(
         mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_SAY(&mcp->out, "},");
+    TCALL_MCP_SAY_(mcp, "},");
 }
 
 /* Begins the answer that nothing was done; its message follows in quotes. */
 static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
     tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
+    TCALL_MCP_SAY_(mcp, ",\"message\":");
     tcall_write_quote(&mcp->out);
 }
 
+/* Ends the message, and with it the answer. */
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Refuses the request in words from flash. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_mcp_end_error_(mcp);
 }
 
-/* In the words of the shape. */
+/* Refuses the request in the words of the message's shape; a stash that was too
+ * small has words of its own, for what helps is another order. */
 static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 {
     const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
@@ -23120,26 +23184,27 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
                  misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
     tcall_mcp_begin_error_(mcp, code);
     if (stash && mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
+        TCALL_MCP_SAY_(mcp, "the arguments are too long");
     else if (stash)
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
     else
         tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     tcall_mcp_end_error_(mcp);
 }
 
+/* Says which version to come back with. */
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, "],\"requested\":");
+    TCALL_MCP_SAY_(mcp, "],\"requested\":");
     tcall_write_quote(&mcp->out);
     tcall_write_text(&mcp->out, mcp->message.params.meta.version);
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}}");
+    TCALL_MCP_SAY_(mcp, "}}}");
 }
 
 /* ---- results ---- */
@@ -23148,26 +23213,28 @@ static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 static void tcall_mcp_keep_(tcall_mcp *mcp)
 {
     if (tcall_mcp_modern_(mcp))
-        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
+/* Agrees to the client's version, or offers the latest of its era. */
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
     tcall_mcp_quoted_(
         mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
+/* Names both eras: a client of the other one then knows to begin anew. */
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, ",");
+    TCALL_MCP_SAY_(mcp, ",");
     tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
     tcall_mcp_keep_(mcp);
 }
 
@@ -23190,13 +23257,15 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
 /* A string from flash, with its escapes. */
 static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
 {
-    tcall_write_flash(&mcp->out, key);
+    tcall_mcp_say_(mcp, key);
     tcall_write_quote(&mcp->out);
     if (text)
-        tcall_write_flash(&mcp->out, text);
+        tcall_mcp_say_(mcp, text);
     tcall_write_unquote(&mcp->out);
 }
 
+/* Writes one tool. That it only looks at things is said, since clients else
+ * take it for one that destroys. */
 static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
@@ -23205,29 +23274,31 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
         tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
     tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
                       tool->description);
-    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
     mcp->out.last = 0; /* no comma is due */
     tcall_mcp_schema_(mcp, tool);
     if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_SAY(&mcp->out, "}");
+        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Writes the tools that may be called, in the order of the table. A cursor was
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_SAY(&mcp->out, "\"tools\":[");
+    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         if (tool->permissions & ~mcp->desc.allow)
             continue;
         if (!first)
-            TCALL_SAY(&mcp->out, ",");
+            TCALL_MCP_SAY_(mcp, ",");
         tcall_mcp_list_tool_(mcp, tool);
         first = false;
     }
-    TCALL_SAY(&mcp->out, "]");
+    TCALL_MCP_SAY_(mcp, "]");
     tcall_mcp_keep_(mcp);
 }
 
@@ -23243,6 +23314,8 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
     tcall_decoder_end(decoder);
 }
 
+/* Writes what is wrong with the arguments, for the model to mend. The first
+ * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
                               uint8_t from)
 {
@@ -23250,7 +23323,7 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_SAY(&mcp->out, "\n");
+            TCALL_MCP_SAY_(mcp, "\n");
         tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
     }
     return TCALL_E_INVALID;
@@ -23264,11 +23337,11 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     if (tool->confirm &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
+            TCALL_MCP_SAY_(mcp, "did not");
         else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -23300,22 +23373,24 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
     return tcall_mcp_run_(mcp, tool);
 }
 
+/* Answers a call. The tool writes into the text while it is sent, so whether it
+ * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
     mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp, tool);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        TCALL_MCP_SAY_(mcp, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}]");
+    TCALL_MCP_SAY_(mcp, "}]");
     if (error)
-        TCALL_SAY(&mcp->out, ",\"isError\":true");
+        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -23380,6 +23455,7 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     return NULL;
 }
 
+/* Does what was asked. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_result_(mcp);
@@ -23390,9 +23466,12 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
     default: break; /* ping: nothing */
     }
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Answers a request. A method that is not known comes first: nobody has said
+ * what its parameters may be. Misfits within the arguments of a tool are for
+ * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -23439,7 +23518,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_SAY(&mcp->out, "\n");
+        TCALL_MCP_SAY_(mcp, "\n");
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -23479,7 +23558,7 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
     for (i = 0; i < desc->tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         size_t len = 0;
         while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
             len++;

@@ -302,9 +302,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     bool first = true;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_VIEW_ALL_)
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
