@@ -5,7 +5,7 @@
 # make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
-# make firmware-test  the tests on emulated microcontrollers
+# make firmware-test  the tests on emulated microcontrollers, and the Uno's MCP
 # make firmware-run  an agent as firmware in QEMU, with the stand-in model
 # make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
@@ -82,7 +82,7 @@ run: $(main)
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme $(tests) tests/conformance.py tests/lint.py tests/pick.py \
-	    tests/shapes.py tests/shapes_real.py
+	    tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
@@ -90,6 +90,7 @@ timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
 	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls36 \
+	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
@@ -104,9 +105,11 @@ matrix: $(BUILD)/deps
 size: $(BUILD)/deps
 	@tests/need python3
 	@tests/measure/size.py
+	@tests/measure/profiles.py
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
+	@tests/mcp_uno.py
 # Both build mbedTLS, which has to come as source: skipped where apt has none.
 SOURCE = tests/firmware/source
 firmware-run: $(main) $(BUILD)/mkcert

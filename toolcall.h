@@ -51,10 +51,13 @@
  * needs what was left out is refused at the start, by name:
  *
  *     NO_SHAPES      shapes and their decoder
+ *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
+ *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
+ *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -63,6 +66,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
@@ -70,6 +74,7 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_MCP         the server of the Model Context Protocol
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -168,32 +173,6 @@ extern "C" {
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
-    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
-    X(BARE_WORD, "bare-word",                                                  \
-      "a bare word or expression is no JSON value: put text in quotes")        \
-    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
-    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
-    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
-      "a quote inside a string needs a backslash, or a comma is missing")      \
-    X(BAD_ESCAPE, "bad-escape",                                                \
-      "JSON has no such escape: write a backslash itself as two")              \
-    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
-    X(BRACKETS, "bracket-mismatch",                                            \
-      "the closing bracket does not match the open one")                       \
-    X(TRAILING, "trailing-data",                                               \
-      "text follows the JSON value: send only the value")                      \
-    X(MULTIPLE, "multiple-values",                                             \
-      "there are several JSON values: send only one")                          \
-    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
-    X(NUL, "nul", "a string must not contain the character U+0000")            \
-    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
-    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
-    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
-    X(RANGE, "range", "a number is outside the range that can be represented") \
-    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
-    X(SCHEMA, "schema", "the schema cannot be used")                           \
-    X(INVALID, "invalid", "the value does not match the schema")               \
     X(TOOL, "tool", "a tool is not defined correctly")                         \
     X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
     X(DENIED, "denied", "permission was denied")                               \
@@ -205,9 +184,39 @@ extern "C" {
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
-    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
     X(STALE, "stale", "the content has changed: read it again first")          \
-    X(UNREAD, "unread", "the content has not been read: read it first")
+    X(UNREAD, "unread", "the content has not been read: read it first")        \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")
+
+/* Errors of lenient reading, of values, and of schemas. Those from INVALID to
+ * RANGE are what is wrong with arguments. */
+#define TCALL_ERRORS_SCHEMA(X)                                                 \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")
 
 /* Errors of ready-made hooks. */
 #define TCALL_ERRORS_HOOKS(X)                                            \
@@ -239,8 +248,9 @@ extern "C" {
     X(PROTOCOL, "protocol", "the answer violates its protocol")
 
 /* All of them, in the order of their numbers, which no switch changes. */
-#define TCALL_ERRORS(X) \
-    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
+#define TCALL_ERRORS(X)  \
+    TCALL_ERRORS_CALL(X) \
+    TCALL_ERRORS_SCHEMA(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,
@@ -365,8 +375,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
- * came with a value, TCALL_CAME whether it came at all, be it as null.
+ * most 64 members. build/shapes makes all this of JSON Schema.
+ * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
+ * TCALL_CAME whether it came at all, be it as null.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -546,7 +557,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
     TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
 #define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
-    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+    TCALL_EXTENSION_ struct me##_at_##name##_ {                               \
         int me##_##name##_has_an_unknown_kind                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
@@ -1011,9 +1022,10 @@ typedef enum tcall_scan_event {
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of a path filter, and the longest key that one may name. */
+/* Levels of a path filter. */
 #define TCALL_SCAN_LEVELS_ 9
-#define TCALL_SCAN_KEY_    20
+/* Bytes of a string that are collected: longer keys match nothing. */
+#define TCALL_SCAN_PIECE_ 23
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -1055,7 +1067,7 @@ typedef struct tcall_scan {
     uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
     uint8_t at;          /* row of the container that is open */
     bool object;         /* it is an object */
-    uint8_t key_len;
+    uint8_t piece_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
@@ -1077,7 +1089,7 @@ typedef struct tcall_scan {
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
     uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char key[TCALL_SCAN_KEY_];
+    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
 } tcall_scan;
 
 /* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
@@ -1687,6 +1699,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  * A schema that was refused, or is zero, accepts nothing.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -1780,6 +1794,8 @@ TCALL_API int tcall_write_validation_errors(tcall_writer *w,
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2123,7 +2139,9 @@ typedef struct tcall {
     /* private */
     bool ready;
     int error;             /* of tcall_init */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+#endif
     uint16_t *names;       /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2449,8 +2467,10 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif
@@ -2547,12 +2567,14 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* -- For authors of hooks -- */
 
+#ifndef TOOLCALL_NO_HOOKS
 /* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
  * are further inside, and the tool. Returns what came of it; the hook returns
  * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
+#endif
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
@@ -3389,7 +3411,7 @@ struct tcall_agent {
  * nobody can be asked, is answered by an error that says so.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -3452,6 +3474,9 @@ typedef struct tcall_mcp {
     char piece[32];
     bool blank;    /* nothing but white space in this line so far */
     uint16_t tool; /* index of the one that is called; tool_count: none */
+#ifdef __AVR__
+    tcall_tool row; /* the last one that was looked at */
+#endif
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -3540,6 +3565,11 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_SCHEMA
+#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
+#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -3556,8 +3586,9 @@ static const struct {
     const char *code, *sentence;
 } tcall_errors_[] = {
     {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
-        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -3592,13 +3623,11 @@ const char *tcall_error_type(int error)
     case TCALL_E_TIMEOUT: return "timeout";
     case TCALL_E_UNKNOWN:
     case TCALL_E_CUT: return "validation";
-    case TCALL_E_BUDGET:
-    case TCALL_E_SCHEMA: return "system";
     default: break;
     }
     /* Everything else that reading and checking arguments reports. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
-                                                                  : "system";
+    return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
+                                                              : "system";
 }
 
 /* ---- characters ---- */
@@ -4307,7 +4336,7 @@ static void tcall_read_name_begin_(tcall_decoder *decoder)
     string->count = string->left = count;
     string->index = (uint8_t)(level->index + 1);
     string->word = count ? level->next : NULL;
-    if (string->index == count) {
+    if (count && string->index == count) {
         string->index = 0;
         string->word = tcall_read_names_(level);
     }
@@ -5217,13 +5246,12 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
+    const char *key;
     if (s->at == TCALL_SCAN_NONE_)
         return row;
     index = &s->index[s->depth - 1];
-    if (*index == 0)
-        row = tcall_scan_match_(s, s->at, "0", 1);
-    if (row == TCALL_SCAN_NONE_)
-        row = tcall_scan_match_(s, s->at, "*", 1);
+    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
+        row = tcall_scan_match_(s, s->at, key, 1);
     *index = (uint8_t)(*index + (*index < 255));
     return row;
 }
@@ -5303,33 +5331,52 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-/* The string ends; of a key that is wanted, its text. */
-static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
+/* Reports what was collected of a value. */
+static void tcall_scan_flush_(tcall_scan *s)
+{
+    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
+        return;
+    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
+    s->piece_len = 0;
+}
+
+/* The string ends: a value, or a key, which may lead to a row. */
+static void tcall_scan_string_end_(tcall_scan *s)
 {
     if (s->string_mode == TCALL_STRING_VALUE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_flush_(s);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && len
-                 ? tcall_scan_match_(s, s->at, key, len)
+    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
+                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
                  : (uint8_t)TCALL_SCAN_NONE_;
+    s->piece_len = 0;
     s->state = TCALL_S_COLON_;
 }
 
-/* Decoded bytes of a string. A key that is too long matches nothing. */
+/* Collects decoded bytes of a string, since few events are cheaper than many. A
+ * key that is too long matches nothing. */
 static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
-    if (n == 0)
+    bool value = s->string_mode == TCALL_STRING_VALUE_;
+    if (value ? s->row == TCALL_SCAN_NONE_
+              : s->string_mode == TCALL_STRING_SKIP_)
         return;
-    if (s->string_mode == TCALL_STRING_VALUE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->string_mode = TCALL_STRING_SKIP_;
-    else if (s->string_mode == TCALL_STRING_KEY_) {
-        memcpy(s->key + s->key_len, p, n);
-        s->key_len = (uint8_t)(s->key_len + n);
+    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
+        if (!value) {
+            s->string_mode = TCALL_STRING_SKIP_;
+            return;
+        }
+        tcall_scan_flush_(s);
+        if (n > TCALL_SCAN_PIECE_) {
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+            return;
+        }
     }
+    memcpy(s->piece + s->piece_len, p, n);
+    s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
@@ -5383,58 +5430,35 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 }
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
- * What has short escapes is collected: few events are cheaper than many. */
+ */
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[192], c;
-    const char *from = p;
-    size_t n = 0, run;
-    for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
-            p = tcall_scan_plain_(s, p, end);
+    char c;
+    for (;; p += 2) {
+        const char *from = p;
+        p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\')
-            break;
-        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (p > from)
+            tcall_scan_bytes_(s, from, (size_t)(p - from));
+        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
         if (!c)
             break;
-        run = (size_t)(p - from);
-        if (n + run >= sizeof out) {
-            tcall_scan_bytes_(s, out, n);
-            n = 0;
-        }
-        if (run >= sizeof out) {
-            tcall_scan_bytes_(s, from, run);
-            run = 0;
-        }
-        memcpy(out + n, from, run);
-        n += run;
-        out[n++] = c;
+        if (s->piece_len && s->piece_len < TCALL_SCAN_PIECE_)
+            s->piece[s->piece_len++] = c;
+        else
+            tcall_scan_bytes_(s, &c, 1);
     }
-    run = (size_t)(p - from);
-    if (n && n + run <= sizeof out) {
-        memcpy(out + n, from, run);
-        n += run;
-        run = 0;
-    }
-    tcall_scan_bytes_(s, out, n);
-    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, from, run); /* a key in one piece */
-        return p + 1;
-    }
-    tcall_scan_bytes_(s, from, run);
     if (p == end)
         return p;
     if (*p == '"') {
         tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, s->key, s->key_len);
-    } else
+        tcall_scan_string_end_(s);
+    } else {
+        tcall_scan_flush_(s); /* before what may turn out to be no escape */
         s->state = TCALL_S_ESCAPE_;
+    }
     return p + 1;
 }
 
@@ -5542,56 +5566,58 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     return ends ? tcall_scan_next_(s, p, end) : p;
 }
 
-/* A string in one piece without anything odd: the usual case, with no need to
- * remember anything. NULL: it is another. */
-static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
+/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
+ * the colon goes with it if it is there already. */
+static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
+                                          const char *end)
 {
-    const char *q = tcall_plain_(p + 1, end);
-    size_t n = (size_t)(q - p) - 1;
-    if (q == end || *q != '"')
-        return NULL;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        tcall_scan_token_end_(s, q, 0);
-        s->state = TCALL_S_COLON_;
-        s->row = s->at != TCALL_SCAN_NONE_ && n
-                     ? tcall_scan_match_(s, s->at, p + 1, n)
-                     : (uint8_t)TCALL_SCAN_NONE_;
-        if (++q == end || *q != ':')
-            return q;
-        s->state = TCALL_S_VALUE_;
-        return q + 1;
-    }
-    tcall_scan_begin_(s, p);
-    tcall_scan_token_end_(s, q, 0);
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (n)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
-    }
-    return tcall_scan_next_(s, q + 1, end);
-}
-
-/* A value begins at p, or a key; returns what is not consumed. */
-static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
-{
-    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
-    if (q)
-        return q;
-    if (key)
-        tcall_scan_token_(s, p, true);
-    else
-        tcall_scan_begin_(s, p);
-    if (*p == '"') {
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_token_(s, p, true);
+    if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
-        s->string_mode = !key                        ? TCALL_STRING_VALUE_
-                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
-                                                     : TCALL_STRING_KEY_;
-        s->key_len = 0;
+        s->string_mode =
+            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
+    tcall_scan_token_end_(s, quote, 0);
+    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->state = TCALL_S_COLON_;
+    if (++quote == end || *quote != ':')
+        return quote;
+    s->state = TCALL_S_VALUE_;
+    return quote + 1;
+}
+
+/* The same for a string that is a value. */
+static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_begin_(s, p);
+    if (quote == end || *quote != '"') {
+        s->state = TCALL_S_STRING_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        return p + 1;
+    }
+    tcall_scan_token_end_(s, quote, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (len)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
+    }
+    return tcall_scan_next_(s, quote + 1, end);
+}
+
+/* A string, a number or a literal begins at p. Returns what is not consumed. */
+static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    if (*p == '"')
+        return tcall_scan_quoted_(s, p, end);
+    tcall_scan_begin_(s, p);
     s->state = TCALL_S_NUMBER_;
     s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
     if (!tcall_is_digit_(*p) && *p != '-') {
@@ -5610,11 +5636,25 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
                                            const char *end, const char **raw)
 {
     char c = *p;
-    bool scalar = false;
     int error = TCALL_OK;
     if ((unsigned char)c <= ' ' && tcall_is_space_(c))
         return p + 1;
     switch (s->state) {
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
+            error = tcall_scan_close_(s, p, raw);
+            break;
+        }
+        if (c != '"') {
+            error = TCALL_E_BAD_KEY;
+            break;
+        }
+        p = tcall_scan_key_(s, p, end);
+        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
+            return p;
+        c = *p; /* mostly the value follows at once */
+        /* fall through */
     case TCALL_S_FIRST_:
     case TCALL_S_VALUE_:
         if (c == '{' || c == '[')
@@ -5622,16 +5662,7 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         else if (c == ']' && s->state == TCALL_S_FIRST_)
             error = tcall_scan_close_(s, p, raw);
         else
-            scalar = true;
-        break;
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '"')
-            scalar = true;
-        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_BAD_KEY;
+            return tcall_scan_scalar_(s, p, end);
         break;
     case TCALL_S_COLON_:
         s->state = TCALL_S_VALUE_;
@@ -5647,10 +5678,6 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         break;
     default: error = TCALL_E_TRAILING; break;
     }
-    if (scalar)
-        return tcall_scan_value_(s, p, end,
-                                 s->state == TCALL_S_KEY_ ||
-                                     s->state == TCALL_S_FIRST_KEY_);
     if (!error)
         return p + 1;
     s->error = error;
@@ -5671,10 +5698,24 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p++;
     }
     s->pos += (size_t)(p - bytes);
+    tcall_scan_flush_(s);
     if (s->raw_depth && !s->error)
         tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
                          (size_t)(end - raw));
     return s->error;
+}
+
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
+    s->pos++;
+    return true;
 }
 
 int tcall_scan_end(tcall_scan *s)
@@ -5683,7 +5724,7 @@ int tcall_scan_end(tcall_scan *s)
         return s->error;
     if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
         tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         s->state = TCALL_S_DONE_;
     }
     if (s->state != TCALL_S_DONE_)
@@ -5951,17 +5992,28 @@ static size_t tcall_text_escape_len_(const char *text)
     return len;
 }
 
-/* Reads the content of a string byte by byte, escapes decoded. */
+/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
+ * up to an end. */
 typedef struct tcall_text_bytes_ {
-    const char *at;
+    const char *at, *end; /* end NULL: at the quote */
     char decoded[4];
     uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
-static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 {
     tcall_text_bytes_ bytes;
     bytes.at = quote + 1;
+    bytes.end = NULL;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = text.ptr;
+    bytes.end = text.ptr + text.len;
     bytes.next = bytes.count = 0;
     return bytes;
 }
@@ -5969,6 +6021,8 @@ static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 /* Returns the next byte, or -1 where the string or the text ends. */
 static int tcall_text_byte_(tcall_text_bytes_ *bytes)
 {
+    if (bytes->end)
+        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
     if (bytes->next == bytes->count) {
         const char *at = bytes->at;
         if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
@@ -5979,27 +6033,47 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
+/* Returns whether both are equal; a string that is broken is equal to none. */
+TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+{
+    int byte;
+    /* most are plain, and have nothing to decode */
+    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
+           *a.at != '\\' && *a.at) {
+        a.at++;
+        b.at++;
+    }
+    do {
+        byte = tcall_text_byte_(&a);
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    } while (byte >= 0);
+    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+}
+
+TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
+{
+    uint32_t hash = TCALL_HASH_EMPTY_;
+    int byte;
+    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
+        char c = (char)byte;
+        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    }
+    return hash;
+}
+
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
-    size_t i;
-    for (i = 0; i < want.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
-            return false;
-    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
-                      b = tcall_text_bytes_of_(other);
-    int byte;
-    while ((byte = tcall_text_byte_(&a)) >= 0)
-        if (tcall_text_byte_(&b) != byte)
-            return false;
-    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */
@@ -7454,22 +7528,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -7492,7 +7586,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
@@ -7594,29 +7689,6 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
     return tcall_write_bytes(writer, json.ptr, json.len);
 }
 
-/* Writes JSON that is given as a form, with ' for quotes, up to a % or the
- * end. */
-TCALL_SHARED_ const char *tcall_write_plain_(tcall_writer *writer,
-                                             const char *form)
-{
-    for (; *form && *form != '%'; form++)
-        tcall_write_char_(writer, *form == '\'' ? '"' : *form);
-    return form;
-}
-
-/* Writes such a form with the inside of a string in place of each %: first a,
- * then b. */
-TCALL_SHARED_ void tcall_write_texts_(tcall_writer *writer, const char *form,
-                                      const char *a, const char *b)
-{
-    tcall_write_comma_(writer);
-    while (*(form = tcall_write_plain_(writer, form))) {
-        tcall_write_content_(writer, tcall_str_of(a));
-        a = b;
-        form++;
-    }
-}
-
 /* ---- numbers ---- */
 
 /* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
@@ -7641,7 +7713,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -7659,15 +7732,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -7677,6 +7757,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 
@@ -8012,19 +8093,17 @@ typedef struct tcall_shape_view_ {
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the character, whose bytes must stay together for the writer to know them
- * as UTF-8. */
+ * by the byte; those of longer characters are written as they are, for the
+ * writer knows UTF-8 only by whole characters. */
 static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
-        text++;
-        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
-            len = 0;
-        }
+    char byte;
+    while ((byte = TCALL_BYTE_(text++)) != '\0') {
+        if (byte & 0x80)
+            tcall_write_out_(writer, &byte, 1);
+        else
+            tcall_write_content_(writer, tcall_slice_(&byte, 1));
     }
 #else
     tcall_write_content_(writer, tcall_str_of(text));
@@ -8047,26 +8126,19 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+                              int decimals)
 {
-    char text[24];
-    tcall_writer digits;
-    tcall_writer_init(&digits, text, sizeof text);
-    tcall_write_fixed(&digits, value, decimals);
-    while (decimals && text[digits.fill - 1] == '0') {
-        digits.fill--;
-        decimals--;
-    }
-    if (text[digits.fill - 1] == '.')
-        digits.fill--;
-    tcall_write_bytes(writer, text, digits.fill);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* ---- nodes ---- */
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    int64_t low, high;
+    tcall_whole_ low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -8257,8 +8329,8 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     view->level--;
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash);
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash);
 
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
@@ -8276,7 +8348,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_value_(view->out, node, initial + node->offset, true);
+        tcall_put_scalar_(view->out, node, initial + node->offset, true);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8288,9 +8360,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     bool first = true;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_VIEW_ALL_)
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -8396,7 +8467,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int64_t value = 0;
+    tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8416,22 +8487,9 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
     tcall_put_number_(writer, value, node->digits);
 }
 
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at, false);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash)
+/* Writes a value that has no parts, all that a default can be. */
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
 {
     uint8_t byte = 0;
     switch (node->kind) {
@@ -8441,20 +8499,42 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
                                        : TCALL_FLASH_TEXT_("false"));
         return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
     case TCALL_KIND_TEXT:
         if (flash)
             tcall_put_string_(writer, at);
         else
             tcall_write_string(writer, at);
         return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
+    default: tcall_put_stored_(writer, node, at, flash); return;
+    }
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at);
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    switch (node->kind) {
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -8462,7 +8542,9 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    default: tcall_write_null(writer); return;
+    case TCALL_KIND_ANY:
+    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
+    default: tcall_put_scalar_(writer, node, at, false); return;
     }
 }
 
@@ -8484,7 +8566,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             continue;
         tcall_put_key_(writer, name);
         if (holds)
-            tcall_put_value_(writer, node, base + node->offset, false);
+            tcall_put_value_(writer, node, base + node->offset);
         else
             tcall_write_null(writer);
     }
@@ -8594,7 +8676,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 /* Writes a number of things: "1 character", "5 elements". */
 static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              int64_t count)
+                              tcall_whole_ count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     int noun = node->kind == TCALL_KIND_LIST           ? 2
@@ -8608,7 +8690,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 
 /* Writes a bound as it is counted. */
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, int64_t bound)
+                              const char *words, tcall_whole_ bound)
 {
     tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)
@@ -9511,6 +9593,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
  * bounds and enums are compared where they stand, in the text.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -9605,17 +9689,22 @@ enum {
 typedef struct tcall_keyword_ {
     const char *name;
     char begins;
-    uint8_t drafts, applies, type, bound;
+    uint8_t applies, type;
+    unsigned drafts : 5, bound : 2;
 } tcall_keyword_;
 
 static const tcall_keyword_ tcall_keywords_[] = {
-#define TCALL_X_(op, name, begins, drafts, applies, type, bound)              \
-    {name,         begins,          TCALL_IN_##drafts##_, TCALL_##applies##_, \
-     TCALL_##type, TCALL_##bound##_},
+#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
+    {name,                                                       \
+     begins,                                                     \
+     TCALL_##applies##_,                                         \
+     TCALL_##type,                                               \
+     TCALL_IN_##drafts##_,                                       \
+     TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     /* TCALL_K_NAME_PATTERN_ */
-    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
+    {"pattern", '"', TCALL_TO_NOTHING_, TCALL_MISSING, 0, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -9718,57 +9807,46 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
 
 /* Whether the member of a map at a node has this name. */
 static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
-                                     tcall_str name)
+                                     const tcall_text_bytes_ *name)
 {
     const char *quote = tcall_node_at_(s, node);
     uint32_t len = s->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len ? len == name.len && memcmp(quote + 1, name.ptr, len) == 0
-               : tcall_text_same_(quote, name);
+    if (len && name->end) /* both are plain */
+        return len == (size_t)(name->end - name->at) &&
+               memcmp(quote + 1, name->at, len) == 0;
+    return tcall_text_match_(tcall_text_bytes_of_(quote), *name);
 }
 
 /* Maps of more than a few members begin with a hash table: a header and one
  * node for each slot, whose arg says how far after the header the node of a
  * member is, 0: free. Names that hash alike are compared: it decides nothing
- * but time.
- */
-static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
-                                 uint32_t hash)
+ * but time. Returns the slot that a name is in, or the free one for it. */
+static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
+                                 const tcall_text_bytes_ *name, int32_t *steps)
 {
-    return index + 1 + hash % ((program[index].arg & TCALL_SPAN_) - 1);
-}
-
-static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
-                                       uint32_t index, uint32_t slot)
-{
-    return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
-}
-
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
+    const tcall_node_ *program = s->program;
+    uint32_t slots = (program[index].arg & TCALL_SPAN_) - 1;
+    uint32_t i = tcall_text_hash_(*name) % slots;
+    while (program[index + 1 + i].arg && --*steps >= 0 &&
+           !tcall_node_named_(s, index + program[index + 1 + i].arg, name))
+        i = (i + 1) % slots;
+    return index + 1 + i;
 }
 
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t next, tcall_str name, int32_t *steps)
+                                 uint32_t next, const tcall_text_bytes_ *name,
+                                 int32_t *steps)
 {
     const tcall_node_ *program = s->program;
     uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
     if (first == end)
         return 0;
     if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
-        next = tcall_node_slot_(program, first, tcall_hash_(name));
-        for (; program[next].arg && --*steps >= 0;
-             next = tcall_node_slot_after_(program, first, next))
-            if (tcall_node_named_(s, first + program[next].arg, name))
-                return first + program[next].arg;
-        return 0;
+        member = program[tcall_node_slot_(s, first, name, steps)].arg;
+        return member ? first + member : 0;
     }
     member = next = next < end ? next : first;
     do {
@@ -9895,7 +9973,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -9910,67 +9988,28 @@ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
         tcall_sc_emit_(c, TCALL_K_SLOT_, map, 0);
 }
 
-/* The slot that belongs to the string at a quote. */
-static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
-{
-    const char *p = quote + 1;
-    uint32_t hash = TCALL_HASH_EMPTY_, slot, member;
-    char bytes[4];
-    while (*p != '"') {
-        size_t len = tcall_text_char_(&p, bytes);
-        hash = tcall_hash_more_(hash, tcall_slice_(bytes, len));
-    }
-    slot = tcall_node_slot_(c->node, index, hash);
-    while ((member = c->node[slot].arg) != 0 && --c->steps > 0 &&
-           !tcall_text_equal_(tcall_node_at_(c->out, index + member), quote))
-        slot = tcall_node_slot_after_(c->node, index, slot);
-    return slot;
-}
-
-/* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
-{
-    uint32_t index = map + 1,
-             i = index < c->count ? tcall_node_first_(c->node, map) : index;
-    if (i > index)
-        for (; i < c->count && c->steps > 0;
-             i = tcall_node_after_(c->node, i)) {
-            const char *quote = tcall_node_at_(c->out, i);
-            uint32_t slot = tcall_sc_slot_(c, index, quote);
-            if (c->node[slot].arg)
-                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-            c->node[slot].arg = i - index;
-        }
-}
-
-/* All members of the open list or map are there. */
+/* All members of the open list or map are there: they go into its index, if it
+ * has one. */
 static void tcall_sc_close_list_(tcall_sc_ *c)
 {
-    uint32_t list = c->open;
+    uint32_t index = c->open + 1, i;
     tcall_sc_close_(c);
-    if (c->count <= c->cap)
-        tcall_sc_fill_(c, list);
-}
-
-/* The node of the property whose name is at a quote, 0: none. */
-static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
-                                   const char *quote)
-{
-    uint32_t i = tcall_node_first_(c->node, map), slot;
-    if (i > map + 1) {
-        slot = tcall_sc_slot_(c, map + 1, quote);
-        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
+    if (c->count > c->cap || index == c->count ||
+        tcall_node_op_(&c->node[index]) != TCALL_K_INDEX_)
+        return;
+    for (i = tcall_node_after_(c->node, index); i < c->count && c->steps > 0;
+         i = tcall_node_after_(c->node, i)) {
+        const char *quote = tcall_node_at_(c->out, i);
+        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
+        uint32_t slot = tcall_node_slot_(c->out, index, &name, &c->steps);
+        if (c->node[slot].arg)
+            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+        c->node[slot].arg = i - index;
     }
-    for (; i < tcall_node_after_(c->node, map);
-         i = tcall_node_after_(c->node, i))
-        if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
-            return i;
-    return 0;
 }
 
-/* Marks the properties that are required, and of the names in required those
- * that are properties. The first name says how many they are: where so many
- * required properties were met, none of them needs to be looked for. */
+/* Marks the properties that are required: they are counted when they are met.
+ */
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
@@ -9978,19 +10017,17 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
     uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i, property, met = 0;
-    if (!map || !list)
-        return;
-    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
-        property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
-        if (!property || node[property].arg & TCALL_MARKED_)
+    uint32_t i = list + 1, next = map + 1;
+    for (; map && list && i < tcall_node_after_(node, list); i++) {
+        tcall_text_bytes_ name =
+            tcall_text_bytes_of_(tcall_node_at_(c->out, i));
+        uint32_t property =
+            tcall_node_find_(c->out, map, next, &name, &c->steps);
+        if (!property)
             continue;
         node[property].arg |= TCALL_MARKED_;
-        node[i].arg |= TCALL_MARKED_;
-        met++;
+        next = tcall_node_after_(node, property);
     }
-    if (met)
-        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -10074,7 +10111,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -10121,7 +10158,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
@@ -10307,56 +10345,65 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
     return 0;
 }
 
-/* The node that a JSON Pointer leads to from a schema by one keyword, and by
- * one name or index more if the keyword has a list or map; 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
+/* The node that a name of a JSON Pointer leads to: from a list or map to one of
+ * its schemas, from a schema to the schema or list of a keyword; 0: none. */
+static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t from, tcall_str name)
 {
-    char name[TCALL_NAME_MAX_];
-    uint32_t child, end = tcall_node_after_(c->node, schema);
-    int len = tcall_sc_step_(at, name), op;
-    if (len < 0)
-        return 0;
-    op = tcall_keyword_of_(tcall_slice_(name, (size_t)len));
+    const tcall_node_ *node = c->node;
+    uint32_t end = tcall_node_after_(node, from), to;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(name);
+    int op = tcall_keyword_of_(name);
+    if (node[from].word & TCALL_IS_LIST_)
+        return *tcall_node_at_(c->out, from) == '['
+                   ? tcall_sc_element_(c, from, name)
+                   : tcall_node_find_(c->out, from, from + 1, &bytes,
+                                      &c->steps);
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    child = tcall_node_child_(c->node, schema, end, op);
-    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
-        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
-    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
-        return child;
-    if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
-        return 0;
-    if (*tcall_node_at_(c->out, child) == '[')
-        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, child, child + 1,
-                            tcall_slice_(name, (size_t)len), &c->steps);
+    to = tcall_node_child_(node, from, end, op);
+    if (!to && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        to = tcall_node_child_(node, from, end, TCALL_K_PREFIX_);
+    return to;
+}
+
+/* The schema that the fragment of a URI leads to; false: none. */
+static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
+{
+    const char *value;
+    *schema = 0;
+    while (*p == '/') {
+        char name[TCALL_NAME_MAX_];
+        int len;
+        p++;
+        len = tcall_sc_step_(&p, name);
+        if (len >= 0)
+            *schema =
+                tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));
+        if (len < 0 || !*schema)
+            return false;
+    }
+    value = tcall_node_value_(c->out, *schema);
+    return !(c->node[*schema].word & TCALL_IS_LIST_) && *value != '[';
 }
 
 /* Finds the schema that a $ref means. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
     const char *at = c->text + (ref->word >> TCALL_AT_), *p = at + 2;
-    uint32_t schema = 0;
-    bool found = true;
+    uint32_t schema;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    if (at[1] != '#' || (*p != '"' && *p != '/')) {
+    if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-        return;
-    }
-    while (found && *p == '/') {
-        p++;
-        schema = tcall_sc_follow_(c, schema, &p);
-        found = schema && *tcall_node_value_(c->out, schema) != '[';
-    }
-    c->steps--;
-    ref->arg = schema | TCALL_MARKED_;
-    if (!found)
+    else if (!tcall_sc_target_(c, p, &schema))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
+    else
+        ref->arg = schema | TCALL_MARKED_;
+    c->steps--;
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -10472,15 +10519,21 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_sc_compile_(out, mem, size, draft);
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_check: values against a schema
  *
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error.
+ * is for, which may push a frame; what that says is counted or is an error. The
+ * members of an object and the elements of an array are gone through once, each
+ * with all that is for it.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
@@ -10605,7 +10658,8 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
  */
 static bool tcall_ev_over_(const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const unsigned both = TCALL_F_BAD_ | TCALL_F_QUIET_;
+    return (f->flags & both) == both;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -10646,11 +10700,6 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     return false;
 }
 
-static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
-{
-    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
-}
-
 static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     return tcall_node_after_(e->program, f->schema);
@@ -10666,7 +10715,8 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     if (first == end)
         return false;
     do {
-        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, *key));
+        found = --e->steps >= 0 && tcall_node_named_(e->s, node, &name);
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
@@ -10875,31 +10925,25 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required, after all else: when as many required properties were met as the
- * first name counts, only names that are no properties are left to look for. */
+/* required, after all else: where as many required properties were met as there
+ * are names, none needs to be looked for. */
 static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
     uint32_t i = f->required + 1, key = f->tok + 1;
-    uint32_t end = tcall_node_after_(program, f->required);
-    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    uint32_t end = tcall_node_after_(e->program, f->required);
+    if (f->met == end - i)
+        return;
     for (; i < end && !tcall_ev_over_(f); i++)
-        if (!(met && program[i].arg & TCALL_MARKED_) &&
-            !tcall_ev_find_(e, f, i, &key))
+        if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (keyword->applies != TCALL_ASSERTS_ ||
-        (keyword->type != TCALL_MISSING && keyword->type != f->type))
-        return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
@@ -10910,9 +10954,9 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
         break;
     case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
-        if (keyword->type == TCALL_NUMBER)
+        if (tcall_keywords_[op].type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
-        else if (keyword->type != TCALL_MISSING)
+        else if (tcall_keywords_[op].type != TCALL_MISSING)
             ok = tcall_ev_within_(e, f, op, &count);
     }
     if (!ok)
@@ -10987,43 +11031,33 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether the keyword at pc applies schemas to this value. Those for members
- * or elements are at work all at once; of other lists each schema is. */
-static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
-        return false;
-    if (keyword->applies == TCALL_TO_CHILDREN_)
-        return !(f->flags & TCALL_F_WALKED_);
-    return keyword->applies < TCALL_TO_CHILDREN_ &&
-           !(node->word & TCALL_IS_LIST_);
-}
-
-/* The node after that at pc, or within it where that is a list of schemas for
- * the value itself. */
-static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    bool within =
-        node->word & TCALL_IS_LIST_ &&
-        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
-    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
-}
-
 /* Decides the assertions of the frame on top, up to the next keyword that
- * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
- * answer. */
+ * applies schemas: TCALL_PUSHED_. All for members or elements are at work at
+ * once; of other lists each schema is. When there is none left the frame goes,
+ * with the answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_end_(e, f);
+    uint32_t end = tcall_ev_end_(e, f), next;
     f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
-        if (tcall_ev_applies_(e, f))
-            return TCALL_PUSHED_;
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = next) {
+        const tcall_node_ *node = &e->program[f->pc];
+        int op = tcall_node_op_(node);
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        bool its = keyword->type == TCALL_MISSING || keyword->type == f->type;
+        next = tcall_node_after_(e->program, f->pc);
         e->steps--;
-        tcall_ev_assert_(e, f);
+        if (keyword->applies == TCALL_ASSERTS_) {
+            if (its)
+                tcall_ev_assert_(e, f, op);
+        } else if (keyword->applies == TCALL_TO_CHILDREN_) {
+            if (its && !(f->flags & TCALL_F_WALKED_))
+                return TCALL_PUSHED_;
+        } else if (keyword->applies < TCALL_TO_CHILDREN_) {
+            if (node->word & TCALL_IS_LIST_)
+                next = f->pc + 1;
+            else if (its)
+                return TCALL_PUSHED_;
+        }
     }
     if (f->required)
         tcall_ev_required_(e, f);
@@ -11131,17 +11165,29 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    if (!once) {
+    if (!once)
         tcall_ev_fails_(e, f, first, f->holding);
-    }
     return false;
+}
+
+/* contains: whether as many elements match as have to. */
+static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+    uint32_t matches = f->by.ask.matches;
+    if (matches < (min ? program[min].arg : 1))
+        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
+    if (max && matches > program[max].arg)
+        tcall_ev_fails_(e, f, max, matches);
 }
 
 /* The schema at pc has been applied to all that it is for: to the next. */
 static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t next = tcall_node_after_(program, f->pc);
     uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
         if (op == TCALL_K_IF_ && f->by.ask.branch) {
@@ -11160,14 +11206,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_) {
-        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->by.ask.matches < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
-        if (max && f->by.ask.matches > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->by.ask.matches);
-    }
+    if (op == TCALL_K_CONTAINS_)
+        tcall_ev_counted_(e, f);
     f->pc = next;
     memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
@@ -11219,19 +11259,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (!object && !f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
@@ -11247,11 +11296,11 @@ static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 /* The property that the member at cur is, 0: none. */
 static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t property =
-        f->by.walk.first
-            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
-                               tcall_ev_of_(e, f->cur - 1), &e->steps)
-            : 0;
+    tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, f->cur - 1));
+    uint32_t map = f->by.walk.first, property = 0;
+    if (map)
+        property =
+            tcall_node_find_(e->s, map, f->by.walk.next, &name, &e->steps);
     if (property)
         f->by.walk.next = tcall_node_after_(e->program, property);
     return property;
@@ -11295,13 +11344,22 @@ static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
 }
 
-/* What the schema said about the member or element. */
+static void tcall_ev_next_child_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    f->cur = tcall_ev_after_(e, f->cur) + (f->type == TCALL_OBJECT);
+    f->by.walk.at = 0;
+}
+
+/* What the schema said about the member or element. Only patterns may have
+ * another one for it. */
 static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
     else if (!r)
         f->flags |= TCALL_F_BAD_;
+    if (!f->by.walk.patterns)
+        tcall_ev_next_child_(e, f);
 }
 
 /* All keywords that are for members or elements, one of these after the other,
@@ -11309,18 +11367,15 @@ static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     uint32_t end = tcall_ev_after_(e, f->tok);
-    bool object = f->type == TCALL_OBJECT;
     if (r < 0)
         tcall_ev_begin_(e, f);
     else
         tcall_ev_child_answer_(e, f, r);
     while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
-        if (object)
-            f->by.walk.at = tcall_ev_member_(e, f);
-        else
-            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        f->by.walk.at = f->type == TCALL_OBJECT ? tcall_ev_member_(e, f)
+                                                : tcall_ev_element_(e, f);
         if (!f->by.walk.at) {
-            f->cur = tcall_ev_after_(e, f->cur) + object;
+            tcall_ev_next_child_(e, f);
             continue;
         }
         r = tcall_ev_child_enter_(e, f);
@@ -11329,7 +11384,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         tcall_ev_child_answer_(e, f, r);
     }
     memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_ev_step_(e, f);
+    f->pc = tcall_node_after_(e->program, f->pc);
     return tcall_ev_resume_(e, f);
 }
 
@@ -11390,12 +11445,16 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     return e.error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
  * A sentence is a row of a table, a text in which %v and the like stand for
  * what differs from one error to the next.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* -- Pieces of sentences -------------------------------------------------- */
 
@@ -11629,42 +11688,38 @@ static const char *tcall_fault_is_(const tcall_fault_ *fault)
                : tcall_type_words_[type - TCALL_NULL];
 }
 
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
+/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
+ * in an object, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *list)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
+    bool object = *list == '{';
+    const char *p = tcall_text_next_(list + 1), *next;
+    while (!tcall_text_closes_(p)) {
+        bool last;
+        next = object ? tcall_text_value_(p) : p;
+        next = tcall_text_next_(tcall_text_skip_(next));
         tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_write_text(
-            writer,
-            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        p = next;
+        if (tcall_text_closes_(p))
+            return;
+        last = !object &&
+               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
+        tcall_write_text(writer, last ? " or " : ", ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
-            break;
+            return;
         }
     }
 }
 
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+/* What to do about a name that is no property: whether there are others. */
+static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
-    const char *before = "use one of ";
-    end = map ? tcall_node_after_(program, map) : 0;
-    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
-         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
-        tcall_write_text(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_write_text(writer,
-                     *before == ',' ? " or leave it out" : "leave it out");
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    return map && tcall_node_after_(fault->schema->program, map) > map + 1
+               ? "use one of %P or leave it out"
+               : "leave it out";
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -11875,7 +11930,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_names_(writer, fault); break;
+    case 'N': return tcall_fault_names_(fault);
+    case 'P':
+        tcall_say_list_(
+            writer,
+            tcall_node_at_(fault->schema,
+                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+        break;
     }
     return rest;
 }
@@ -11982,6 +12043,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     }
     return writer->error;
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat
@@ -12191,52 +12254,6 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-/* Gives a part of the item at this place another length, at its end. */
-TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
-                                      size_t len)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_chat_shift_(chat, end, end - old + len);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
-                                    int part)
-{
-    tcall_item_head_ *target = tcall_head_at_(chat, to);
-    tcall_item_head_ *source = tcall_head_at_(chat, from);
-    size_t len = tcall_head_len_(source, part);
-    char *first = (char *)target + tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(first, end - len, end);
-}
-
 /* Makes up an id of nine letters and digits: every provider takes those. */
 TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
 {
@@ -12355,11 +12372,25 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 /* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
+#ifndef TOOLCALL_NO_REPORT
     const char *sentence;
+#endif
 } tcall_table_fault_;
 
+#ifndef TOOLCALL_NO_REPORT
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong, sentence               \
+    }
+#else
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong                         \
+    }
+#endif
+
 /* Begins a line of the report; returns where to write on, or NULL. */
-static tcall_writer *tcall_report_(tcall *tc, const char *name)
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report;
     if (out) {
@@ -12369,6 +12400,31 @@ static tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+#ifndef TOOLCALL_NO_REPORT
+
+/* Reports that a thing has a fault. */
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (out) {
+        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, "\n");
+    }
+}
+
+#else
+
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    (void)tc;
+    (void)name;
+    (void)fault;
+}
+
+#endif
+
 /* Reports all faults that are true of the thing with this name. */
 static int tcall_report_faults_(tcall *tc, const char *name,
                                 const tcall_table_fault_ *faults, size_t count)
@@ -12376,15 +12432,10 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        out = tcall_report_(tc, name);
-        if (out) {
-            tcall_write_text(out, faults[i].sentence);
-            tcall_write_text(out, "\n");
-        }
+        tcall_report_fault_(tc, name, &faults[i]);
     }
     return r;
 }
@@ -12412,54 +12463,97 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
     return tool->parameters || tool->shape;
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* What is wrong with what a row says of its arguments. */
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
+    bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
-        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
-         "0-9 _ -"},
-        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-         "another tool has this name"},
-        {!tool->run, "run is missing: name the function that does the work"},
-        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or a shape, or set "
-         "allow_no_schema"},
-        {tool->parameters && tool->shape,
-         "parameters and shape say the same twice: leave out parameters, which "
-         "is written from the shape"},
-        {tool->strict && !tcall_is_checked_(tool),
-         "strict needs parameters, or a shape, to hold the model to"},
-        {tool->fields && tool->shape,
-         "a shape fills its struct itself: leave out fields and args_size"},
-        {tool->fields && !tcall_is_checked_(tool),
-         "fields need parameters: the schema that says what they are"},
-        {tool->fields && !tool->args_size,
-         "fields need args_size: sizeof the struct that they describe"},
-        {tool->args_size && !tool->fields,
-         "args_size needs fields: the table that fills the struct"},
-        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
-         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
-        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
-        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-         "no_schema_mode is none of tcall_no_schema"},
-        {!tool->hooks != !tool->hook_count,
-         "hooks and hook_count belong together: give both"},
+        TCALL_FAULT_(!checked && !tool->allow_no_schema,
+                     "parameters is missing: give a JSON Schema, or a shape, "
+                     "or set allow_no_schema"),
+        TCALL_FAULT_(tool->parameters && tool->shape,
+                     "parameters and shape say the same twice: leave out "
+                     "parameters, which is written from the shape"),
+        TCALL_FAULT_(tool->strict && !checked,
+                     "strict needs parameters, or a shape, to hold the model "
+                     "to"),
+        TCALL_FAULT_(tool->fields && tool->shape,
+                     "a shape fills its struct itself: leave out fields and "
+                     "args_size"),
+        TCALL_FAULT_(tool->fields && !checked,
+                     "fields need parameters: the schema that says what they "
+                     "are"),
+        TCALL_FAULT_(tool->fields && !tool->args_size,
+                     "fields need args_size: sizeof the struct that they "
+                     "describe"),
+        TCALL_FAULT_(tool->args_size && !tool->fields,
+                     "args_size needs fields: the table that fills the struct"),
+        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                     "no_schema_mode is none of tcall_no_schema"),
 #ifdef TOOLCALL_NO_SHAPES
-        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+        TCALL_FAULT_(tool->shape != NULL,
+                     "shapes were left out by TOOLCALL_NO_SHAPES"),
 #endif
 #ifdef TOOLCALL_NO_BIND
-        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
-#endif
-#ifdef TOOLCALL_NO_STRICT
-        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(tool->fields != NULL,
+                     "fields were left out by TOOLCALL_NO_BIND"),
 #endif
     };
     return tcall_report_faults_(tc, tool->name, faults,
                                 sizeof faults / sizeof *faults);
+}
+
+#else
+
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
+                                   "out all else that checks arguments"),
+        TCALL_FAULT_(tool->parameters || tool->output ||
+                         tool->provider_schema || tool->fields,
+                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+#endif
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                     "the name must begin with a letter or _ and have 1 to 64 "
+                     "of A-Z a-z 0-9 _ -"),
+        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                     "another tool has this name"),
+        TCALL_FAULT_(!tool->run,
+                     "run is missing: name the function that does the work"),
+        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
+                         TCALL_EVERYTHING,
+                     "permissions has a bit that is none of TCALL_READ ... "
+                     "TCALL_ACTUATE"),
+        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
+                     "safe is none of tcall_safety"),
+        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
+                     "hooks and hook_count belong together: give both"),
+#ifdef TOOLCALL_NO_STRICT
+        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        TCALL_FAULT_(tool->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+#endif
+    };
+    int r = tcall_report_faults_(tc, tool->name, faults,
+                                 sizeof faults / sizeof *faults);
+    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
 }
 
 /* The same for the registry itself. */
@@ -12467,22 +12561,32 @@ static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {desc->tool_count > 0 && !desc->tools,
-         "tool_count needs tools: the table"},
-        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-         "there are more than 65535 tools"},
-        {!desc->rows != !desc->row_count,
-         "rows and row_count belong together: give both"},
-        {desc->rows && desc->row_count < desc->tool_count,
-         "rows has less room than tools needs"},
-        {!desc->hooks != !desc->hook_count,
-         "hooks and hook_count belong together: give both"},
-        {!desc->services != !desc->service_count,
-         "services and service_count belong together: give both"},
-        {desc->validator && !desc->validator->check,
-         "validator needs check: the function that checks arguments"},
+        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
+                     "tool_count needs tools: the table"),
+        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
+                         desc->row_count > UINT16_MAX,
+                     "there are more than 65535 tools"),
+        TCALL_FAULT_(!desc->rows != !desc->row_count,
+                     "rows and row_count belong together: give both"),
+        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
+                     "rows has less room than tools needs"),
+        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
+                     "hooks and hook_count belong together: give both"),
+        TCALL_FAULT_(!desc->services != !desc->service_count,
+                     "services and service_count belong together: give both"),
+        TCALL_FAULT_(
+            desc->validator && !desc->validator->check,
+            "validator needs check: the function that checks arguments"),
+#ifdef TOOLCALL_NO_REPORT
+        TCALL_FAULT_(desc->report != NULL, ""),
+#endif
+#ifdef TOOLCALL_NO_SCHEMA
+        TCALL_FAULT_(desc->validator != NULL,
+                     "validator was left out by TOOLCALL_NO_SCHEMA"),
+#endif
 #ifdef TOOLCALL_NO_HOOKS
-        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(desc->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -12490,6 +12594,27 @@ static int tcall_desc_check_(tcall *tc)
 }
 
 /* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
 TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
@@ -12547,13 +12672,6 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     return r < 0 ? r : TCALL_OK;
 }
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
  * only the one that checks calls is kept. */
 static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
@@ -12566,17 +12684,77 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
 }
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -12643,9 +12821,10 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "run is missing: name the function to call"},
-            {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "its stage is none of TCALL_STAGES"},
+            TCALL_FAULT_(!hooks[i].run,
+                         "run is missing: name the function to call"),
+            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
+                         "its stage is none of TCALL_STAGES"),
         };
         char which[64];
         tcall_writer out;
@@ -12739,12 +12918,7 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    if (!desc->lazy_schemas && !desc->validator)
-        tc->schemas =
-            (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->names && (tc->schemas || desc->lazy_schemas || desc->validator)
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
@@ -12771,8 +12945,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r == TCALL_OK)
         r = tcall_desc_hooks_(tc);
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        tcall_schema *keep = tc->schemas ? &tc->schemas[i] : NULL;
-        r = tcall_worse_(r, tcall_row_add_(tc, i, keep));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -12839,8 +13012,7 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->name = "";
     row->permissions = TCALL_GONE_;
     row->pinned = false;
-    if (tc->schemas)
-        memset(&tc->schemas[tool - tc->desc.rows], 0, sizeof *tc->schemas);
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
     return TCALL_OK;
 }
 
@@ -15206,6 +15378,10 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* ---- arguments as values ---- */
+
 /* Parses text into the end of the block; what lies in the first `skip` bytes
  * of the free part (the text itself, perhaps) is left alone. */
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
@@ -15316,9 +15492,20 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
+    tcall_writer why;
+    int r;
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    return r < 0 ? r : TCALL_OK;
+}
 
-/* ---- arguments of a tool with a shape ---- */
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
@@ -15383,12 +15570,68 @@ static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
     return count;
 }
 
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+#else
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* Lets a writer write the arguments, which were parsed. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_json(out, call->args);
+    tcall_writer_flush(out);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
+    tcall_writer_flush(out);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments as a struct, by the shape of the tool ---- */
+
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
 static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
 {
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
+}
+
+/* Keeps in the call what the decoder found. */
+static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
+{
+    int r = tcall_decoder_end(decoder);
+    call->error_at = decoder->at;
+    call->faults = decoder->misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
+    return r;
 }
 
 /* Checks the arguments against the shape while they are read into its struct,
@@ -15406,36 +15649,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     tcall_decoder_init(&decoder, shape, bound);
     tcall_writer_init(&writer, piece, sizeof piece);
     tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
-    r = tcall_decoder_end(&decoder);
-    call->faults = decoder.misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    tcall_hydrate_pour_(call, &writer);
+    r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
     return r;
 }
 
-/* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
-}
-
 /* Writes a misfit as the checker's errors are written: place, keyword and
  * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out,
-                                      const tcall_misfit *misfit,
-                                      const tcall_object *shape)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
+    const tcall_misfit *misfit = &call->misfit[index];
     tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, shape);
+    tcall_place_init_(&place, misfit, call->tool->shape);
     tcall_write_open(out, '{');
     tcall_write_key(out, "path");
     tcall_write_quote(out);
@@ -15450,25 +15678,11 @@ static void tcall_write_misfit_error_(tcall_writer *out,
     tcall_write_close(out, '}');
 }
 
-/* Writes one fault of a call as an error, or as a sentence with its place. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
-    else
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-    else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
 }
 
 #else
@@ -15481,72 +15695,119 @@ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     return TCALL_E_USAGE;
 }
 
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
-    (void)tc;
+    (void)out;
     (void)call;
+    (void)index;
 }
 
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    tcall_write_validation_error(out, &call->schema, call->args,
-                                 &call->fault[index]);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    (void)out;
+    (void)call;
+    (void)index;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
-    tcall_writer why;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
-    return r < 0 ? r : TCALL_OK;
+    const tcall_object *shape = call->tool->shape;
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
+    if (r < 0 || !tcall_is_checked_(call->tool))
+        return r;
+    call->step = TCALL_STEP_VALIDATE;
+    if (tc->desc.validator)
+        r = tcall_hydrate_foreign_(tc, call);
+    else if (shape)
+        tcall_hydrate_coerce_(tc, call);
+    else
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
+    if (r == TCALL_OK && call->coercions) {
+        r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK && !shape)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
+    if (r == TCALL_OK && shape)
+        r = tcall_hydrate_decode_(tc, call);
+    call->validated = r == TCALL_OK;
+    return r;
 }
+
+/* Writes one fault of a call as an error: place, keyword and sentence. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, call, index);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open: "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_say_misfit_(out, call, index);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Parses and checks at once. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_decode_(tc, call);
+    (void)base;
+    if (r == TCALL_OK || r == TCALL_E_INVALID)
+        call->step = TCALL_STEP_VALIDATE;
+    call->validated = r == TCALL_OK;
+    return r;
+}
+
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_OK;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_misfit_error_(out, call, index);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_misfit_(out, call, index);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates. base is what the end of the block holds besides: what
  * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
-    int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (call->tool->shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !call->tool->shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    return tcall_hydrate_judge_(tc, call, base);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -15571,6 +15832,18 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
+
+/* No tool has fields: that was refused at the start. */
+TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    call->step = TCALL_STEP_BIND;
+    return TCALL_OK;
+}
+
+#else
 
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
@@ -15598,6 +15871,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
         tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
     return r;
 }
+
+#endif
 
 /* Parses and validates, and once more what a repair made. */
 static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
@@ -15663,7 +15938,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->args.tok) {
+    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
         tcall_write_faults_(out, call);
     } else if (call->complaint.len) {
         tcall_write_key(out, "errors");
@@ -15994,8 +16269,8 @@ TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                  tcall_str value)
+TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
+                                         tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
@@ -16006,6 +16281,8 @@ static void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_bytes(out, value.ptr, value.len);
     tcall_write_text(out, cut ? "..." : "");
 }
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
 static void tcall_write_called_(tcall_writer *out, const char *name,
@@ -16067,8 +16344,10 @@ static tcall_str tcall_example_(const char *property)
 /* Writes what the schema requires. */
 static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *properties, *name;
+    schema = tcall_text_space_(schema);
+    properties = tcall_text_get_(schema, "properties");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -16083,6 +16362,25 @@ static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
             tcall_example_(tcall_text_get_(properties, room)));
     }
 }
+
+#else
+
+/* Without schemas there are no values of arguments, and no texts of schemas. */
+static void tcall_write_called_(tcall_writer *out, const char *name,
+                                tcall_json args)
+{
+    (void)out;
+    (void)name;
+    (void)args;
+}
+
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+{
+    (void)out;
+    (void)schema;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
@@ -16105,7 +16403,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }
@@ -16152,7 +16455,7 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
     if (tool->shape)
         tcall_write_shape_example_(out, tool->shape);
     else
-        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
+        tcall_write_schema_example_(out, tool->parameters);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -16235,7 +16538,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */
@@ -16329,7 +16632,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -16453,6 +16756,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -16501,6 +16806,17 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>stages
@@ -16919,7 +17235,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-static int tcall_finish_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)
@@ -17047,8 +17363,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -17300,6 +17615,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18693,7 +19010,7 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 TCALL_NOINLINE_ TCALL_SHARED_ int
 tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL;
     const tcall_marker_ *marker;
@@ -18717,11 +19034,12 @@ tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
         reader.at = end;
     }
     if (error == TCALL_OK && answer->calls) {
-        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        size_t end = at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - text.ptr);
         if (cut)
-            last->error = (int8_t)TCALL_E_CUT;
-        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
-                           (size_t)(first - text.ptr));
+            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - text.len + spoken);
     }
     return answer->error = error;
 }
@@ -19395,24 +19713,27 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
                                        size_t to)
 {
+    if (from == to)
+        return;
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
 TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
                                         int part, size_t len)
 {
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -19426,14 +19747,40 @@ TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
     tcall_copy_(end, bytes);
 }
 
-/* Moves a part of the item at from to the same part of an item before it. */
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
                                       size_t to, int part)
 {
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
 }
 
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
@@ -19460,6 +19807,15 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
     tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
     reader->has_text = true;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                                size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
 /* Is an element a further piece of an item? */
@@ -19661,6 +20017,154 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
 }
 
 /* ==========================================================================
+ * >>stream: answers that come in pieces
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean. Without this chapter an answer
+ * is one document, in which each element is an item.
+ */
+
+enum {
+#ifdef TOOLCALL_NO_STREAM
+    TCALL_STREAMS_ = 0
+#else
+    TCALL_STREAMS_ = 1
+#endif
+};
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* A whole object, as far as its last byte says. */
+static bool tcall_ends_object_(tcall_str text)
+{
+    return text.len && text.ptr[text.len - 1] == '}';
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    bool again;
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
+                                                              : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    /* Some servers give every call the same number: where a whole object is
+     * followed by another one with a name, that is another call. */
+    again = named && text.len && *text.ptr == '{' &&
+            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
+                                                        : TCALL_MATCH_YES_;
+}
+
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (known->choice != piece->choice ||
+        (known->index && piece->index && known->index != piece->index))
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t at = reader->start, found = reader->unmerged, maybe = found;
+    if (reader->has_text)
+        at = tcall_reader_next_(reader, at);
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
+    }
+    return found != reader->unmerged ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->unmerged, at, part);
+}
+
+/* Is the text of the element to be moved to the call? */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
+    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
+    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
+    if (whole && !known->error && old >= len && (!piece->error || old))
+        return false; /* it came in pieces before */
+    if (known->error || piece->error) {
+        tcall_reader_drop_arguments_(reader, at, len);
+        return false;
+    }
+    return true;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece =
+        tcall_reader_head_(reader, reader->unmerged);
+    const uint8_t flags = piece->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
+}
+
+/* ==========================================================================
  * >>pieces
  *
  * What the paths of a provider lead to are pieces: of an element, of the text,
@@ -19711,15 +20215,6 @@ TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     tcall_reader_clear_(reader);
     reader->answer.error = TCALL_E_MEMORY;
     return false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
 /* Adds an empty element at the end. */
@@ -19870,138 +20365,6 @@ static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
 
 /* ---- merging elements ---- */
 
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
-    if (known->error || piece->error) {
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
 /* What a delta is, now that the event of its document is known. */
 static void tcall_reader_settle_delta_(const tcall_reader *reader,
                                        tcall_item_head_ *head)
@@ -20034,13 +20397,14 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     size_t at = reader->unmerged;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (!reader->whole && head->kind != TCALL_ITEM_VOID_)
+    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
         at = tcall_reader_find_(reader);
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    tcall_reader_merge_(reader, at);
+    if (TCALL_STREAMS_)
+        tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -20410,14 +20774,22 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
     reader->match = 0;
 }
 
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
+}
+
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
  * Returns where it stopped. */
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = reader->sse ? bytes : end;
+    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;
@@ -20427,7 +20799,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_end_document_(reader);
     else if (error)
         tcall_reader_fail_(reader, error);
-    if (bytes > line_end) {
+    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
         tcall_reader_begin_line_(reader);
         reader->after_cr = *line_end == '\r';
     }
@@ -20460,9 +20832,9 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{') {
+    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
+    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
         reader->state = TCALL_FRAME_IGNORED_;
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
@@ -20484,19 +20856,20 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
-    reader->after_cr = reader->sse && c == '\r';
+    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
+                                                       : TCALL_FRAME_BETWEEN_;
     }
     tcall_reader_page_(reader, c);
-    if (reader->sse && (c == '\n' || c == '\r'))
+    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
+    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -21166,39 +21539,39 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
 
 #ifdef TCALL_HAS_GEMINI_
 
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+#define TCALL_GEMINI_PATHS_(X)                                               \
+    X(1, 0, 0, "usageMetadata")                                              \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
+    X(1, 0, 0, "promptFeedback")                                             \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
+    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
+    X(2, 0, 0, "details")                                                    \
+    X(3, 0, 0, "*")                                                          \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
+    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
+    X(3, 0, TCALL_PATH_LAST, "content")                                      \
+    X(4, 0, 0, "parts")                                                      \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
+    X(7, TCALL_FIELD_ID, 0, "id")                                            \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
+    /* Patches instead of arguments, which are never asked for: they are no  \
+     * object, so that nobody runs such a call. */                           \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
@@ -21601,6 +21974,10 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     if (desc->text_calls)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
+#endif
+#ifdef TOOLCALL_NO_STREAM
+    if (desc->stream)
+        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
 #endif
 #ifdef TOOLCALL_NO_REASONING
     if (desc->provider->reasoning)
@@ -22551,10 +22928,11 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
  * line has ended, so that the id is known wherever it was.
  */
 
-#ifndef TOOLCALL_NO_MCP
+#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
 
 /* ---- the message ---- */
 
+/* Indices of members, in the order of their names below. */
 enum {
     TCALL_MCP_JSONRPC_,
     TCALL_MCP_ID_,
@@ -22643,6 +23021,8 @@ static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
     &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
 /* clang-format on */
 
+/* Returns whether a member is in one of the sets that its struct begins with.
+ */
 static bool tcall_mcp_came_(const uint8_t *set, int member)
 {
     return TCALL_BIT_OF_(set, member) != 0;
@@ -22658,11 +23038,22 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
+/* Returns a row of the table: until the next one, on an AVR. */
+static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+{
+#ifdef __AVR__
+    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
+    return &mcp->row;
+#else
+    return mcp->desc.tools + index;
+#endif
+}
+
 /* Finds the tool that the message names; tool_count where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         if (tcall_mcp_is_(mcp->message.params.name, tool->name))
             return;
     }
@@ -22690,7 +23081,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     }
     tcall_mcp_find_(mcp);
     if (mcp->tool < mcp->desc.tool_count) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         *shape = tcall_decoder_object_(decoder, tool->shape);
         *out = (char *)mcp->desc.room;
     } else {
@@ -22700,74 +23091,91 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ---- */
 
+static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_flash(&mcp->out, flash);
+}
+#define TCALL_MCP_SAY_(mcp, literal) \
+    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Returns whether the request is of the era that has no initialize: it says its
+ * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
+/* Writes a text that has nothing to escape. */
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_write_char_(&mcp->out, '"');
 }
 
+/* Begins an answer. The id goes back as it came, so that no client has to know
+ * another spelling of it; what could not be kept whole is null. */
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_SAY(&mcp->out, "null");
+        TCALL_MCP_SAY_(mcp, "null");
 }
 
+/* Writes what this server is called. */
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
-    tcall_write_flash(&mcp->out, key);
-    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_say_(mcp, key);
+    TCALL_MCP_SAY_(mcp, "{\"name\":");
     tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_SAY(&mcp->out, ",\"version\":");
+    TCALL_MCP_SAY_(mcp, ",\"version\":");
     tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
                                              : TCALL_FLASH_TEXT_("1"));
-    TCALL_SAY(&mcp->out, "}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Begins a result: in the later era each says that it is whole, and whose. */
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"result\":{");
+    TCALL_MCP_SAY_(mcp, ",\"result\":{");
     if (!tcall_mcp_modern_(mcp))
         return;
-    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
     tcall_mcp_server_(
         mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_SAY(&mcp->out, "},");
+    TCALL_MCP_SAY_(mcp, "},");
 }
 
 /* Begins the answer that nothing was done; its message follows in quotes. */
 static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
     tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
+    TCALL_MCP_SAY_(mcp, ",\"message\":");
     tcall_write_quote(&mcp->out);
 }
 
+/* Ends the message, and with it the answer. */
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Refuses the request in words from flash. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_mcp_end_error_(mcp);
 }
 
-/* In the words of the shape. */
+/* Refuses the request in the words of the message's shape; a stash that was too
+ * small has words of its own, for what helps is another order. */
 static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 {
     const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
@@ -22776,26 +23184,27 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
                  misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
     tcall_mcp_begin_error_(mcp, code);
     if (stash && mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
+        TCALL_MCP_SAY_(mcp, "the arguments are too long");
     else if (stash)
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
     else
         tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     tcall_mcp_end_error_(mcp);
 }
 
+/* Says which version to come back with. */
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, "],\"requested\":");
+    TCALL_MCP_SAY_(mcp, "],\"requested\":");
     tcall_write_quote(&mcp->out);
     tcall_write_text(&mcp->out, mcp->message.params.meta.version);
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}}");
+    TCALL_MCP_SAY_(mcp, "}}}");
 }
 
 /* ---- results ---- */
@@ -22804,26 +23213,28 @@ static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 static void tcall_mcp_keep_(tcall_mcp *mcp)
 {
     if (tcall_mcp_modern_(mcp))
-        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
+/* Agrees to the client's version, or offers the latest of its era. */
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
     tcall_mcp_quoted_(
         mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
+/* Names both eras: a client of the other one then knows to begin anew. */
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, ",");
+    TCALL_MCP_SAY_(mcp, ",");
     tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
     tcall_mcp_keep_(mcp);
 }
 
@@ -22846,13 +23257,15 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
 /* A string from flash, with its escapes. */
 static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
 {
-    tcall_write_flash(&mcp->out, key);
+    tcall_mcp_say_(mcp, key);
     tcall_write_quote(&mcp->out);
     if (text)
-        tcall_write_flash(&mcp->out, text);
+        tcall_mcp_say_(mcp, text);
     tcall_write_unquote(&mcp->out);
 }
 
+/* Writes one tool. That it only looks at things is said, since clients else
+ * take it for one that destroys. */
 static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
@@ -22861,29 +23274,31 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
         tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
     tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
                       tool->description);
-    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
     mcp->out.last = 0; /* no comma is due */
     tcall_mcp_schema_(mcp, tool);
     if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_SAY(&mcp->out, "}");
+        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Writes the tools that may be called, in the order of the table. A cursor was
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_SAY(&mcp->out, "\"tools\":[");
+    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         if (tool->permissions & ~mcp->desc.allow)
             continue;
         if (!first)
-            TCALL_SAY(&mcp->out, ",");
+            TCALL_MCP_SAY_(mcp, ",");
         tcall_mcp_list_tool_(mcp, tool);
         first = false;
     }
-    TCALL_SAY(&mcp->out, "]");
+    TCALL_MCP_SAY_(mcp, "]");
     tcall_mcp_keep_(mcp);
 }
 
@@ -22899,6 +23314,8 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
     tcall_decoder_end(decoder);
 }
 
+/* Writes what is wrong with the arguments, for the model to mend. The first
+ * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
                               uint8_t from)
 {
@@ -22906,7 +23323,7 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_SAY(&mcp->out, "\n");
+            TCALL_MCP_SAY_(mcp, "\n");
         tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
     }
     return TCALL_E_INVALID;
@@ -22920,11 +23337,11 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     if (tool->confirm &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
+            TCALL_MCP_SAY_(mcp, "did not");
         else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -22956,22 +23373,24 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
     return tcall_mcp_run_(mcp, tool);
 }
 
+/* Answers a call. The tool writes into the text while it is sent, so whether it
+ * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
     mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp, tool);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        TCALL_MCP_SAY_(mcp, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}]");
+    TCALL_MCP_SAY_(mcp, "}]");
     if (error)
-        TCALL_SAY(&mcp->out, ",\"isError\":true");
+        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -23036,6 +23455,7 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     return NULL;
 }
 
+/* Does what was asked. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_result_(mcp);
@@ -23046,9 +23466,12 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
     default: break; /* ping: nothing */
     }
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Answers a request. A method that is not known comes first: nobody has said
+ * what its parameters may be. Misfits within the arguments of a tool are for
+ * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -23095,7 +23518,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_SAY(&mcp->out, "\n");
+        TCALL_MCP_SAY_(mcp, "\n");
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -23135,7 +23558,7 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
     for (i = 0; i < desc->tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         size_t len = 0;
         while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
             len++;

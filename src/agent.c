@@ -37,6 +37,10 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
                "leaves out";
 #endif
+#ifdef TOOLCALL_NO_STREAM
+    if (desc->stream)
+        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
+#endif
 #ifdef TOOLCALL_NO_REASONING
     if (desc->provider->reasoning)
         return "provider has reasoning that goes back to it, which "

@@ -74,6 +74,10 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* ---- arguments as values ---- */
+
 /* Parses text into the end of the block; what lies in the first `skip` bytes
  * of the free part (the text itself, perhaps) is left alone. */
 static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
@@ -184,9 +188,20 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    tcall_block *block = &tc->block;
+    tcall_writer why;
+    int r;
+    tcall_hydrate_writer_(block, &why);
+    r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    return r < 0 ? r : TCALL_OK;
+}
 
-/* ---- arguments of a tool with a shape ---- */
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
@@ -251,12 +266,68 @@ static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
     return count;
 }
 
+/* Marks what is to be coerced, unless types are strict. */
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    tcall_scan scan;
+    call->coercions = 0;
+    if (!tc->desc.strict_types)
+        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
+                                                          call->tool->shape);
+}
+
+#else
+
+static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* Lets a writer write the arguments, which were parsed. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_json(out, call->args);
+    tcall_writer_flush(out);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
+                                       tcall_writer *out)
+{
+    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
+    tcall_writer_flush(out);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* ---- arguments as a struct, by the shape of the tool ---- */
+
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
 static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
 {
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
+}
+
+/* Keeps in the call what the decoder found. */
+static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
+{
+    int r = tcall_decoder_end(decoder);
+    call->error_at = decoder->at;
+    call->faults = decoder->misfit_count;
+    if (call->faults > TOOLCALL_MAX_FAULTS)
+        call->faults = TOOLCALL_MAX_FAULTS;
+    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
+    return r;
 }
 
 /* Checks the arguments against the shape while they are read into its struct,
@@ -274,36 +345,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     tcall_decoder_init(&decoder, shape, bound);
     tcall_writer_init(&writer, piece, sizeof piece);
     tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
-    r = tcall_decoder_end(&decoder);
-    call->faults = decoder.misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder.misfits, sizeof call->misfit);
+    tcall_hydrate_pour_(call, &writer);
+    r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
     return r;
 }
 
-/* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
-}
-
 /* Writes a misfit as the checker's errors are written: place, keyword and
  * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out,
-                                      const tcall_misfit *misfit,
-                                      const tcall_object *shape)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
+    const tcall_misfit *misfit = &call->misfit[index];
     tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, shape);
+    tcall_place_init_(&place, misfit, call->tool->shape);
     tcall_write_open(out, '{');
     tcall_write_key(out, "path");
     tcall_write_quote(out);
@@ -318,25 +374,11 @@ static void tcall_write_misfit_error_(tcall_writer *out,
     tcall_write_close(out, '}');
 }
 
-/* Writes one fault of a call as an error, or as a sentence with its place. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, &call->misfit[index], call->tool->shape);
-    else
-        tcall_write_validation_error(out, &call->schema, call->args,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open, as "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-    else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
 }
 
 #else
@@ -349,72 +391,119 @@ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     return TCALL_E_USAGE;
 }
 
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
+                                      size_t index)
 {
-    (void)tc;
+    (void)out;
     (void)call;
+    (void)index;
 }
 
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
+static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
+                              size_t index)
 {
-    tcall_write_validation_error(out, &call->schema, call->args,
-                                 &call->fault[index]);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+    (void)out;
+    (void)call;
+    (void)index;
 }
 
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
-    tcall_writer why;
-    int r;
-    tcall_hydrate_writer_(block, &why);
-    r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
-    return r < 0 ? r : TCALL_OK;
+    const tcall_object *shape = call->tool->shape;
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
+    if (r < 0 || !tcall_is_checked_(call->tool))
+        return r;
+    call->step = TCALL_STEP_VALIDATE;
+    if (tc->desc.validator)
+        r = tcall_hydrate_foreign_(tc, call);
+    else if (shape)
+        tcall_hydrate_coerce_(tc, call);
+    else
+        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
+    if (r == TCALL_OK && call->coercions) {
+        r = tcall_hydrate_rewrite_(tc, call, base);
+        if (r == TCALL_OK && !shape)
+            r = tcall_hydrate_check_(tc, call, false);
+    }
+    if (r == TCALL_OK && shape)
+        r = tcall_hydrate_decode_(tc, call);
+    call->validated = r == TCALL_OK;
+    return r;
 }
+
+/* Writes one fault of a call as an error: place, keyword and sentence. */
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    if (call->tool->shape)
+        tcall_write_misfit_error_(out, call, index);
+    else
+        tcall_write_validation_error(out, &call->schema, call->args,
+                                     &call->fault[index]);
+}
+
+/* The same into a string that is open: "/days: 9 is over the maximum 7". */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    if (call->tool->shape)
+        tcall_say_misfit_(out, call, index);
+    else
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+}
+
+#else
+
+/* Parses and checks at once. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_decode_(tc, call);
+    (void)base;
+    if (r == TCALL_OK || r == TCALL_E_INVALID)
+        call->step = TCALL_STEP_VALIDATE;
+    call->validated = r == TCALL_OK;
+    return r;
+}
+
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    (void)call;
+    return TCALL_OK;
+}
+
+static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
+                               size_t index)
+{
+    tcall_write_misfit_error_(out, call, index);
+}
+
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
+                                    size_t index)
+{
+    tcall_say_misfit_(out, call, index);
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates. base is what the end of the block holds besides: what
  * an earlier try left there is given back. */
 TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
 {
-    int r;
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
     /* What was cut may mean anything: only a repair can complete it. */
     if (call->incomplete && !call->repaired)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (call->tool->shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !call->tool->shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    return tcall_hydrate_judge_(tc, call, base);
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -439,6 +528,18 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
+
+/* No tool has fields: that was refused at the start. */
+TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    call->step = TCALL_STEP_BIND;
+    return TCALL_OK;
+}
+
+#else
 
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
@@ -466,6 +567,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
         tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
     return r;
 }
+
+#endif
 
 /* Parses and validates, and once more what a repair made. */
 static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
@@ -531,7 +634,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->args.tok) {
+    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
         tcall_write_faults_(out, call);
     } else if (call->complaint.len) {
         tcall_write_key(out, "errors");

@@ -115,8 +115,10 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
+#endif
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif

@@ -76,14 +76,22 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
     reader->match = 0;
 }
 
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
+}
+
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
  * Returns where it stopped. */
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = reader->sse ? bytes : end;
+    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;
@@ -93,7 +101,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_end_document_(reader);
     else if (error)
         tcall_reader_fail_(reader, error);
-    if (bytes > line_end) {
+    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
         tcall_reader_begin_line_(reader);
         reader->after_cr = *line_end == '\r';
     }
@@ -126,9 +134,9 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{') {
+    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && reader->sse) {
+    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
         reader->state = TCALL_FRAME_IGNORED_;
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
@@ -150,19 +158,20 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
-    reader->after_cr = reader->sse && c == '\r';
+    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
-        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
+                                                       : TCALL_FRAME_BETWEEN_;
     }
     tcall_reader_page_(reader, c);
-    if (reader->sse && (c == '\n' || c == '\r'))
+    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (reader->state == TCALL_FRAME_LINE_)
+    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);

@@ -199,6 +199,8 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     size_t i;
     char flags[5];
     int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)

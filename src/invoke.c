@@ -105,7 +105,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
-static int tcall_finish_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     if (cx->approval_asked)

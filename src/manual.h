@@ -51,10 +51,13 @@
  * needs what was left out is refused at the start, by name:
  *
  *     NO_SHAPES      shapes and their decoder
+ *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
+ *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
+ *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -63,6 +66,7 @@
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_TEXT_CALLS  calls that a model wrote as text
+ *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
  *     NO_RESPONSES   the format of OpenAI's Responses
@@ -70,6 +74,7 @@
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
+ *     NO_MCP         the server of the Model Context Protocol
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

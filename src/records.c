@@ -68,8 +68,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager =
-        tool && tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",

@@ -16,8 +16,8 @@
 #define TCALL_GLANCE_ALL_ 160
 
 /* Writes one more argument as key=value; what is long is cut. */
-static void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                  tcall_str value)
+TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
+                                         tcall_str value)
 {
     bool cut = value.len > TCALL_GLANCE_;
     if (cut)
@@ -28,6 +28,8 @@ static void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_bytes(out, value.ptr, value.len);
     tcall_write_text(out, cut ? "..." : "");
 }
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
 static void tcall_write_called_(tcall_writer *out, const char *name,
@@ -89,8 +91,10 @@ static tcall_str tcall_example_(const char *property)
 /* Writes what the schema requires. */
 static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    const char *properties, *name;
+    schema = tcall_text_space_(schema);
+    properties = tcall_text_get_(schema, "properties");
+    name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
         char room[64];
@@ -105,6 +109,25 @@ static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
             tcall_example_(tcall_text_get_(properties, room)));
     }
 }
+
+#else
+
+/* Without schemas there are no values of arguments, and no texts of schemas. */
+static void tcall_write_called_(tcall_writer *out, const char *name,
+                                tcall_json args)
+{
+    (void)out;
+    (void)name;
+    (void)args;
+}
+
+static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+{
+    (void)out;
+    (void)schema;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
@@ -127,7 +150,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }
@@ -174,7 +202,7 @@ static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
     if (tool->shape)
         tcall_write_shape_example_(out, tool->shape);
     else
-        tcall_write_schema_example_(out, tcall_text_space_(tool->parameters));
+        tcall_write_schema_example_(out, tool->parameters);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -257,7 +285,7 @@ static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
 }
 
 /* Writes the result of a call that failed, instead of the output. */
-TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     /* a hook may have given the failure a code of its own */

@@ -68,7 +68,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
-TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[160];
@@ -192,6 +192,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Reads the output so far as a value in the block. */
 static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 {
@@ -240,3 +242,14 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     cx->tc->block.high = high;
     return r;
 }
+
+#else
+
+/* Without schemas a tool has none for its output. */
+TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+{
+    (void)cx;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */

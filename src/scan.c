@@ -186,13 +186,12 @@ static inline void tcall_scan_value_end_(tcall_scan *s)
 TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 {
     uint8_t row = TCALL_SCAN_NONE_, *index;
+    const char *key;
     if (s->at == TCALL_SCAN_NONE_)
         return row;
     index = &s->index[s->depth - 1];
-    if (*index == 0)
-        row = tcall_scan_match_(s, s->at, "0", 1);
-    if (row == TCALL_SCAN_NONE_)
-        row = tcall_scan_match_(s, s->at, "*", 1);
+    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
+        row = tcall_scan_match_(s, s->at, key, 1);
     *index = (uint8_t)(*index + (*index < 255));
     return row;
 }
@@ -272,33 +271,52 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     return s->error;
 }
 
-/* The string ends; of a key that is wanted, its text. */
-static void tcall_scan_string_end_(tcall_scan *s, const char *key, size_t len)
+/* Reports what was collected of a value. */
+static void tcall_scan_flush_(tcall_scan *s)
+{
+    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
+        return;
+    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
+    s->piece_len = 0;
+}
+
+/* The string ends: a value, or a key, which may lead to a row. */
+static void tcall_scan_string_end_(tcall_scan *s)
 {
     if (s->string_mode == TCALL_STRING_VALUE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_flush_(s);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         tcall_scan_value_end_(s);
         return;
     }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && len
-                 ? tcall_scan_match_(s, s->at, key, len)
+    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
+                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
                  : (uint8_t)TCALL_SCAN_NONE_;
+    s->piece_len = 0;
     s->state = TCALL_S_COLON_;
 }
 
-/* Decoded bytes of a string. A key that is too long matches nothing. */
+/* Collects decoded bytes of a string, since few events are cheaper than many. A
+ * key that is too long matches nothing. */
 static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
 {
-    if (n == 0)
+    bool value = s->string_mode == TCALL_STRING_VALUE_;
+    if (value ? s->row == TCALL_SCAN_NONE_
+              : s->string_mode == TCALL_STRING_SKIP_)
         return;
-    if (s->string_mode == TCALL_STRING_VALUE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-    else if (n > (size_t)(TCALL_SCAN_KEY_ - s->key_len))
-        s->string_mode = TCALL_STRING_SKIP_;
-    else if (s->string_mode == TCALL_STRING_KEY_) {
-        memcpy(s->key + s->key_len, p, n);
-        s->key_len = (uint8_t)(s->key_len + n);
+    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
+        if (!value) {
+            s->string_mode = TCALL_STRING_SKIP_;
+            return;
+        }
+        tcall_scan_flush_(s);
+        if (n > TCALL_SCAN_PIECE_) {
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+            return;
+        }
     }
+    memcpy(s->piece + s->piece_len, p, n);
+    s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
 /* Skips plain ASCII string content: a word at a time while no byte of it is a
@@ -352,58 +370,35 @@ static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
 }
 
 /* Runs through a string up to its end, a long escape or the end of the piece.
- * What has short escapes is collected: few events are cheaper than many. */
+ */
 static const char *tcall_scan_string_(tcall_scan *s, const char *p,
                                       const char *end)
 {
-    char out[192], c;
-    const char *from = p;
-    size_t n = 0, run;
-    for (;; p += 2, from = p) {
-        p = s->utf.left ? p : tcall_plain_(p, end);
-        if (p < end && (*p != '\\' || s->utf.left)) /* mostly an escape */
-            p = tcall_scan_plain_(s, p, end);
+    char c;
+    for (;; p += 2) {
+        const char *from = p;
+        p = tcall_scan_plain_(s, p, end);
         if (s->error)
             return p;
-        if (end - p < 2 || *p != '\\')
-            break;
-        c = p[1] == '"' ? '"' : tcall_unescape_(p[1]);
+        if (p > from)
+            tcall_scan_bytes_(s, from, (size_t)(p - from));
+        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
         if (!c)
             break;
-        run = (size_t)(p - from);
-        if (n + run >= sizeof out) {
-            tcall_scan_bytes_(s, out, n);
-            n = 0;
-        }
-        if (run >= sizeof out) {
-            tcall_scan_bytes_(s, from, run);
-            run = 0;
-        }
-        memcpy(out + n, from, run);
-        n += run;
-        out[n++] = c;
+        if (s->piece_len && s->piece_len < TCALL_SCAN_PIECE_)
+            s->piece[s->piece_len++] = c;
+        else
+            tcall_scan_bytes_(s, &c, 1);
     }
-    run = (size_t)(p - from);
-    if (n && n + run <= sizeof out) {
-        memcpy(out + n, from, run);
-        n += run;
-        run = 0;
-    }
-    tcall_scan_bytes_(s, out, n);
-    if (p < end && *p == '"' && s->string_mode == TCALL_STRING_KEY_ &&
-        s->key_len == 0) {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, from, run); /* a key in one piece */
-        return p + 1;
-    }
-    tcall_scan_bytes_(s, from, run);
     if (p == end)
         return p;
     if (*p == '"') {
         tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
-        tcall_scan_string_end_(s, s->key, s->key_len);
-    } else
+        tcall_scan_string_end_(s);
+    } else {
+        tcall_scan_flush_(s); /* before what may turn out to be no escape */
         s->state = TCALL_S_ESCAPE_;
+    }
     return p + 1;
 }
 
@@ -511,56 +506,58 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     return ends ? tcall_scan_next_(s, p, end) : p;
 }
 
-/* A string in one piece without anything odd: the usual case, with no need to
- * remember anything. NULL: it is another. */
-static inline const char *tcall_scan_short_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
+/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
+ * the colon goes with it if it is there already. */
+static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
+                                          const char *end)
 {
-    const char *q = tcall_plain_(p + 1, end);
-    size_t n = (size_t)(q - p) - 1;
-    if (q == end || *q != '"')
-        return NULL;
-    if (key) {
-        tcall_scan_token_(s, p, true);
-        tcall_scan_token_end_(s, q, 0);
-        s->state = TCALL_S_COLON_;
-        s->row = s->at != TCALL_SCAN_NONE_ && n
-                     ? tcall_scan_match_(s, s->at, p + 1, n)
-                     : (uint8_t)TCALL_SCAN_NONE_;
-        if (++q == end || *q != ':')
-            return q;
-        s->state = TCALL_S_VALUE_;
-        return q + 1;
-    }
-    tcall_scan_begin_(s, p);
-    tcall_scan_token_end_(s, q, 0);
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (n)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, n);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, q, 0);
-    }
-    return tcall_scan_next_(s, q + 1, end);
-}
-
-/* A value begins at p, or a key; returns what is not consumed. */
-static inline const char *tcall_scan_value_(tcall_scan *s, const char *p,
-                                            const char *end, bool key)
-{
-    const char *q = *p == '"' ? tcall_scan_short_(s, p, end, key) : NULL;
-    if (q)
-        return q;
-    if (key)
-        tcall_scan_token_(s, p, true);
-    else
-        tcall_scan_begin_(s, p);
-    if (*p == '"') {
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_token_(s, p, true);
+    if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
-        s->string_mode = !key                        ? TCALL_STRING_VALUE_
-                         : s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_
-                                                     : TCALL_STRING_KEY_;
-        s->key_len = 0;
+        s->string_mode =
+            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
+    tcall_scan_token_end_(s, quote, 0);
+    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
+                 : (uint8_t)TCALL_SCAN_NONE_;
+    s->state = TCALL_S_COLON_;
+    if (++quote == end || *quote != ':')
+        return quote;
+    s->state = TCALL_S_VALUE_;
+    return quote + 1;
+}
+
+/* The same for a string that is a value. */
+static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    const char *quote = tcall_plain_(p + 1, end);
+    size_t len = (size_t)(quote - p) - 1;
+    tcall_scan_begin_(s, p);
+    if (quote == end || *quote != '"') {
+        s->state = TCALL_S_STRING_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        return p + 1;
+    }
+    tcall_scan_token_end_(s, quote, 0);
+    if (s->row != TCALL_SCAN_NONE_) {
+        if (len)
+            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
+    }
+    return tcall_scan_next_(s, quote + 1, end);
+}
+
+/* A string, a number or a literal begins at p. Returns what is not consumed. */
+static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
+                                             const char *end)
+{
+    if (*p == '"')
+        return tcall_scan_quoted_(s, p, end);
+    tcall_scan_begin_(s, p);
     s->state = TCALL_S_NUMBER_;
     s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
     if (!tcall_is_digit_(*p) && *p != '-') {
@@ -579,11 +576,25 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
                                            const char *end, const char **raw)
 {
     char c = *p;
-    bool scalar = false;
     int error = TCALL_OK;
     if ((unsigned char)c <= ' ' && tcall_is_space_(c))
         return p + 1;
     switch (s->state) {
+    case TCALL_S_FIRST_KEY_:
+    case TCALL_S_KEY_:
+        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
+            error = tcall_scan_close_(s, p, raw);
+            break;
+        }
+        if (c != '"') {
+            error = TCALL_E_BAD_KEY;
+            break;
+        }
+        p = tcall_scan_key_(s, p, end);
+        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
+            return p;
+        c = *p; /* mostly the value follows at once */
+        /* fall through */
     case TCALL_S_FIRST_:
     case TCALL_S_VALUE_:
         if (c == '{' || c == '[')
@@ -591,16 +602,7 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         else if (c == ']' && s->state == TCALL_S_FIRST_)
             error = tcall_scan_close_(s, p, raw);
         else
-            scalar = true;
-        break;
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '"')
-            scalar = true;
-        else if (c == '}' && s->state == TCALL_S_FIRST_KEY_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_BAD_KEY;
+            return tcall_scan_scalar_(s, p, end);
         break;
     case TCALL_S_COLON_:
         s->state = TCALL_S_VALUE_;
@@ -616,10 +618,6 @@ static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
         break;
     default: error = TCALL_E_TRAILING; break;
     }
-    if (scalar)
-        return tcall_scan_value_(s, p, end,
-                                 s->state == TCALL_S_KEY_ ||
-                                     s->state == TCALL_S_FIRST_KEY_);
     if (!error)
         return p + 1;
     s->error = error;
@@ -640,10 +638,24 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p++;
     }
     s->pos += (size_t)(p - bytes);
+    tcall_scan_flush_(s);
     if (s->raw_depth && !s->error)
         tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
                          (size_t)(end - raw));
     return s->error;
+}
+
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
+    s->pos++;
+    return true;
 }
 
 int tcall_scan_end(tcall_scan *s)
@@ -652,7 +664,7 @@ int tcall_scan_end(tcall_scan *s)
         return s->error;
     if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
         tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->key, 0);
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         s->state = TCALL_S_DONE_;
     }
     if (s->state != TCALL_S_DONE_)

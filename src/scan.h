@@ -64,9 +64,10 @@ typedef enum tcall_scan_event {
 typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
                              tcall_str bytes);
 
-/* Levels of a path filter, and the longest key that one may name. */
+/* Levels of a path filter. */
 #define TCALL_SCAN_LEVELS_ 9
-#define TCALL_SCAN_KEY_    20
+/* Bytes of a string that are collected: longer keys match nothing. */
+#define TCALL_SCAN_PIECE_ 23
 
 typedef enum tcall_type {
     TCALL_MISSING,
@@ -108,7 +109,7 @@ typedef struct tcall_scan {
     uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
     uint8_t at;          /* row of the container that is open */
     bool object;         /* it is an object */
-    uint8_t key_len;
+    uint8_t piece_len;
     const tcall_path *rows;
     const char *keys;
     tcall_scan_fn on;
@@ -130,7 +131,7 @@ typedef struct tcall_scan {
     uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
     uint16_t behind;                    /* after the key that matched last */
     uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char key[TCALL_SCAN_KEY_];
+    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
 } tcall_scan;
 
 /* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */

@@ -15,6 +15,8 @@
  * bounds and enums are compared where they stand, in the text.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -109,17 +111,22 @@ enum {
 typedef struct tcall_keyword_ {
     const char *name;
     char begins;
-    uint8_t drafts, applies, type, bound;
+    uint8_t applies, type;
+    unsigned drafts : 5, bound : 2;
 } tcall_keyword_;
 
 static const tcall_keyword_ tcall_keywords_[] = {
-#define TCALL_X_(op, name, begins, drafts, applies, type, bound)              \
-    {name,         begins,          TCALL_IN_##drafts##_, TCALL_##applies##_, \
-     TCALL_##type, TCALL_##bound##_},
+#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
+    {name,                                                       \
+     begins,                                                     \
+     TCALL_##applies##_,                                         \
+     TCALL_##type,                                               \
+     TCALL_IN_##drafts##_,                                       \
+     TCALL_##bound##_},
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
     /* TCALL_K_NAME_PATTERN_ */
-    {"pattern", '"', 0, TCALL_TO_NOTHING_, TCALL_MISSING, TCALL_NO_BOUND_}};
+    {"pattern", '"', TCALL_TO_NOTHING_, TCALL_MISSING, 0, TCALL_NO_BOUND_}};
 
 /* The types in the order of tcall_type, and integer. */
 static const char *const tcall_type_names_[] = {
@@ -222,57 +229,46 @@ static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
 
 /* Whether the member of a map at a node has this name. */
 static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
-                                     tcall_str name)
+                                     const tcall_text_bytes_ *name)
 {
     const char *quote = tcall_node_at_(s, node);
     uint32_t len = s->program[node].arg >> TCALL_LENGTH_ & 15;
-    return len ? len == name.len && memcmp(quote + 1, name.ptr, len) == 0
-               : tcall_text_same_(quote, name);
+    if (len && name->end) /* both are plain */
+        return len == (size_t)(name->end - name->at) &&
+               memcmp(quote + 1, name->at, len) == 0;
+    return tcall_text_match_(tcall_text_bytes_of_(quote), *name);
 }
 
 /* Maps of more than a few members begin with a hash table: a header and one
  * node for each slot, whose arg says how far after the header the node of a
  * member is, 0: free. Names that hash alike are compared: it decides nothing
- * but time.
- */
-static uint32_t tcall_node_slot_(const tcall_node_ *program, uint32_t index,
-                                 uint32_t hash)
+ * but time. Returns the slot that a name is in, or the free one for it. */
+static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
+                                 const tcall_text_bytes_ *name, int32_t *steps)
 {
-    return index + 1 + hash % ((program[index].arg & TCALL_SPAN_) - 1);
-}
-
-static uint32_t tcall_node_slot_after_(const tcall_node_ *program,
-                                       uint32_t index, uint32_t slot)
-{
-    return slot + 1 < tcall_node_after_(program, index) ? slot + 1 : index + 1;
-}
-
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
+    const tcall_node_ *program = s->program;
+    uint32_t slots = (program[index].arg & TCALL_SPAN_) - 1;
+    uint32_t i = tcall_text_hash_(*name) % slots;
+    while (program[index + 1 + i].arg && --*steps >= 0 &&
+           !tcall_node_named_(s, index + program[index + 1 + i].arg, name))
+        i = (i + 1) % slots;
+    return index + 1 + i;
 }
 
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
 static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t next, tcall_str name, int32_t *steps)
+                                 uint32_t next, const tcall_text_bytes_ *name,
+                                 int32_t *steps)
 {
     const tcall_node_ *program = s->program;
     uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
     if (first == end)
         return 0;
     if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
-        next = tcall_node_slot_(program, first, tcall_hash_(name));
-        for (; program[next].arg && --*steps >= 0;
-             next = tcall_node_slot_after_(program, first, next))
-            if (tcall_node_named_(s, first + program[next].arg, name))
-                return first + program[next].arg;
-        return 0;
+        member = program[tcall_node_slot_(s, first, name, steps)].arg;
+        return member ? first + member : 0;
     }
     member = next = next < end ? next : first;
     do {
@@ -399,7 +395,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -414,67 +410,28 @@ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
         tcall_sc_emit_(c, TCALL_K_SLOT_, map, 0);
 }
 
-/* The slot that belongs to the string at a quote. */
-static uint32_t tcall_sc_slot_(tcall_sc_ *c, uint32_t index, const char *quote)
-{
-    const char *p = quote + 1;
-    uint32_t hash = TCALL_HASH_EMPTY_, slot, member;
-    char bytes[4];
-    while (*p != '"') {
-        size_t len = tcall_text_char_(&p, bytes);
-        hash = tcall_hash_more_(hash, tcall_slice_(bytes, len));
-    }
-    slot = tcall_node_slot_(c->node, index, hash);
-    while ((member = c->node[slot].arg) != 0 && --c->steps > 0 &&
-           !tcall_text_equal_(tcall_node_at_(c->out, index + member), quote))
-        slot = tcall_node_slot_after_(c->node, index, slot);
-    return slot;
-}
-
-/* Puts the members of a map, all of which are there now, into its index. */
-static void tcall_sc_fill_(tcall_sc_ *c, uint32_t map)
-{
-    uint32_t index = map + 1,
-             i = index < c->count ? tcall_node_first_(c->node, map) : index;
-    if (i > index)
-        for (; i < c->count && c->steps > 0;
-             i = tcall_node_after_(c->node, i)) {
-            const char *quote = tcall_node_at_(c->out, i);
-            uint32_t slot = tcall_sc_slot_(c, index, quote);
-            if (c->node[slot].arg)
-                tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-            c->node[slot].arg = i - index;
-        }
-}
-
-/* All members of the open list or map are there. */
+/* All members of the open list or map are there: they go into its index, if it
+ * has one. */
 static void tcall_sc_close_list_(tcall_sc_ *c)
 {
-    uint32_t list = c->open;
+    uint32_t index = c->open + 1, i;
     tcall_sc_close_(c);
-    if (c->count <= c->cap)
-        tcall_sc_fill_(c, list);
-}
-
-/* The node of the property whose name is at a quote, 0: none. */
-static uint32_t tcall_sc_property_(tcall_sc_ *c, uint32_t map,
-                                   const char *quote)
-{
-    uint32_t i = tcall_node_first_(c->node, map), slot;
-    if (i > map + 1) {
-        slot = tcall_sc_slot_(c, map + 1, quote);
-        return c->node[slot].arg ? map + 1 + c->node[slot].arg : 0;
+    if (c->count > c->cap || index == c->count ||
+        tcall_node_op_(&c->node[index]) != TCALL_K_INDEX_)
+        return;
+    for (i = tcall_node_after_(c->node, index); i < c->count && c->steps > 0;
+         i = tcall_node_after_(c->node, i)) {
+        const char *quote = tcall_node_at_(c->out, i);
+        tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
+        uint32_t slot = tcall_node_slot_(c->out, index, &name, &c->steps);
+        if (c->node[slot].arg)
+            tcall_sc_refuse_(c, quote, "name given twice", "keep one");
+        c->node[slot].arg = i - index;
     }
-    for (; i < tcall_node_after_(c->node, map);
-         i = tcall_node_after_(c->node, i))
-        if (tcall_text_equal_(tcall_node_at_(c->out, i), quote))
-            return i;
-    return 0;
 }
 
-/* Marks the properties that are required, and of the names in required those
- * that are properties. The first name says how many they are: where so many
- * required properties were met, none of them needs to be looked for. */
+/* Marks the properties that are required: they are counted when they are met.
+ */
 static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
 {
     tcall_node_ *node = c->node;
@@ -482,19 +439,17 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
     uint32_t list =
         tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i, property, met = 0;
-    if (!map || !list)
-        return;
-    for (i = list + 1; i < tcall_node_after_(node, list); i++) {
-        property = tcall_sc_property_(c, map, tcall_node_at_(c->out, i));
-        if (!property || node[property].arg & TCALL_MARKED_)
+    uint32_t i = list + 1, next = map + 1;
+    for (; map && list && i < tcall_node_after_(node, list); i++) {
+        tcall_text_bytes_ name =
+            tcall_text_bytes_of_(tcall_node_at_(c->out, i));
+        uint32_t property =
+            tcall_node_find_(c->out, map, next, &name, &c->steps);
+        if (!property)
             continue;
         node[property].arg |= TCALL_MARKED_;
-        node[i].arg |= TCALL_MARKED_;
-        met++;
+        next = tcall_node_after_(node, property);
     }
-    if (met)
-        node[list + 1].arg |= met;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -578,7 +533,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -625,7 +580,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);
@@ -811,56 +767,65 @@ static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
     return 0;
 }
 
-/* The node that a JSON Pointer leads to from a schema by one keyword, and by
- * one name or index more if the keyword has a list or map; 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t schema, const char **at)
+/* The node that a name of a JSON Pointer leads to: from a list or map to one of
+ * its schemas, from a schema to the schema or list of a keyword; 0: none. */
+static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t from, tcall_str name)
 {
-    char name[TCALL_NAME_MAX_];
-    uint32_t child, end = tcall_node_after_(c->node, schema);
-    int len = tcall_sc_step_(at, name), op;
-    if (len < 0)
-        return 0;
-    op = tcall_keyword_of_(tcall_slice_(name, (size_t)len));
+    const tcall_node_ *node = c->node;
+    uint32_t end = tcall_node_after_(node, from), to;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(name);
+    int op = tcall_keyword_of_(name);
+    if (node[from].word & TCALL_IS_LIST_)
+        return *tcall_node_at_(c->out, from) == '['
+                   ? tcall_sc_element_(c, from, name)
+                   : tcall_node_find_(c->out, from, from + 1, &bytes,
+                                      &c->steps);
     if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
         tcall_keywords_[op].applies == TCALL_ASSERTS_)
         return 0;
-    child = tcall_node_child_(c->node, schema, end, op);
-    if (!child && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
-        child = tcall_node_child_(c->node, schema, end, TCALL_K_PREFIX_);
-    if (!child || !(c->node[child].word & TCALL_IS_LIST_))
-        return child;
-    if (**at != '/' || (++*at, len = tcall_sc_step_(at, name)) < 0)
-        return 0;
-    if (*tcall_node_at_(c->out, child) == '[')
-        return tcall_sc_element_(c, child, tcall_slice_(name, (size_t)len));
-    return tcall_node_find_(c->out, child, child + 1,
-                            tcall_slice_(name, (size_t)len), &c->steps);
+    to = tcall_node_child_(node, from, end, op);
+    if (!to && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
+        to = tcall_node_child_(node, from, end, TCALL_K_PREFIX_);
+    return to;
+}
+
+/* The schema that the fragment of a URI leads to; false: none. */
+static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
+{
+    const char *value;
+    *schema = 0;
+    while (*p == '/') {
+        char name[TCALL_NAME_MAX_];
+        int len;
+        p++;
+        len = tcall_sc_step_(&p, name);
+        if (len >= 0)
+            *schema =
+                tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));
+        if (len < 0 || !*schema)
+            return false;
+    }
+    value = tcall_node_value_(c->out, *schema);
+    return !(c->node[*schema].word & TCALL_IS_LIST_) && *value != '[';
 }
 
 /* Finds the schema that a $ref means. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
 {
     const char *at = c->text + (ref->word >> TCALL_AT_), *p = at + 2;
-    uint32_t schema = 0;
-    bool found = true;
+    uint32_t schema;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
-    if (at[1] != '#' || (*p != '"' && *p != '/')) {
+    if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-        return;
-    }
-    while (found && *p == '/') {
-        p++;
-        schema = tcall_sc_follow_(c, schema, &p);
-        found = schema && *tcall_node_value_(c->out, schema) != '[';
-    }
-    c->steps--;
-    ref->arg = schema | TCALL_MARKED_;
-    if (!found)
+    else if (!tcall_sc_target_(c, p, &schema))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
+    else
+        ref->arg = schema | TCALL_MARKED_;
+    c->steps--;
 }
 
 /* The first $ref that applies to the same value as the schema at i, directly
@@ -975,3 +940,5 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     out->text = text.ptr;
     return tcall_sc_compile_(out, mem, size, draft);
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

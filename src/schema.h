@@ -25,6 +25,8 @@
  * A schema that was refused, or is zero, accepts nothing.
  */
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -118,3 +120,5 @@ TCALL_API int tcall_write_validation_errors(tcall_writer *w,
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
 TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+
+#endif /* TOOLCALL_NO_SCHEMA */

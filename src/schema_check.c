@@ -7,9 +7,13 @@
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error.
+ * is for, which may push a frame; what that says is counted or is an error. The
+ * members of an object and the elements of an array are gone through once, each
+ * with all that is for it.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* A schema at work on a value. */
 typedef struct tcall_ev_frame_ {
@@ -134,7 +138,8 @@ static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
  */
 static bool tcall_ev_over_(const tcall_ev_frame_ *f)
 {
-    return f->flags & TCALL_F_BAD_ && f->flags & TCALL_F_QUIET_;
+    const unsigned both = TCALL_F_BAD_ | TCALL_F_QUIET_;
+    return (f->flags & both) == both;
 }
 
 /* Scratch above the frames. NULL, with the error, when there is too little. */
@@ -175,11 +180,6 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     return false;
 }
 
-static bool tcall_ev_named_(const tcall_ev_ *e, uint32_t node, uint32_t tok)
-{
-    return tcall_node_named_(e->s, node, tcall_ev_of_(e, tok));
-}
-
 static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
 {
     return tcall_node_after_(e->program, f->schema);
@@ -195,7 +195,8 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
     if (first == end)
         return false;
     do {
-        found = --e->steps >= 0 && tcall_ev_named_(e, node, *key);
+        tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, *key));
+        found = --e->steps >= 0 && tcall_node_named_(e->s, node, &name);
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
@@ -404,31 +405,25 @@ static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
     return most ? *length <= limit : *length >= limit;
 }
 
-/* required, after all else: when as many required properties were met as the
- * first name counts, only names that are no properties are left to look for. */
+/* required, after all else: where as many required properties were met as there
+ * are names, none needs to be looked for. */
 static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    const tcall_node_ *program = e->program;
     uint32_t i = f->required + 1, key = f->tok + 1;
-    uint32_t end = tcall_node_after_(program, f->required);
-    bool met = i < end && f->met == (program[i].arg & TCALL_SPAN_);
+    uint32_t end = tcall_node_after_(e->program, f->required);
+    if (f->met == end - i)
+        return;
     for (; i < end && !tcall_ev_over_(f); i++)
-        if (!(met && program[i].arg & TCALL_MARKED_) &&
-            !tcall_ev_find_(e, f, i, &key))
+        if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
 
 /* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
-    int op = tcall_node_op_(&e->program[f->pc]);
     const char *at = tcall_node_at_(e->s, f->pc);
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
     uint32_t count = 0;
     bool ok = true;
-    if (keyword->applies != TCALL_ASSERTS_ ||
-        (keyword->type != TCALL_MISSING && keyword->type != f->type))
-        return;
     switch (op) {
     case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
     case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
@@ -439,9 +434,9 @@ static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f)
         break;
     case TCALL_K_REQUIRED_: f->required = f->pc; break;
     default:
-        if (keyword->type == TCALL_NUMBER)
+        if (tcall_keywords_[op].type == TCALL_NUMBER)
             ok = tcall_ev_bound_(e, f, op);
-        else if (keyword->type != TCALL_MISSING)
+        else if (tcall_keywords_[op].type != TCALL_MISSING)
             ok = tcall_ev_within_(e, f, op, &count);
     }
     if (!ok)
@@ -516,43 +511,33 @@ static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
     return as;
 }
 
-/* Whether the keyword at pc applies schemas to this value. Those for members
- * or elements are at work all at once; of other lists each schema is. */
-static bool tcall_ev_applies_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    const tcall_keyword_ *keyword = &tcall_keywords_[tcall_node_op_(node)];
-    if (keyword->type != TCALL_MISSING && keyword->type != f->type)
-        return false;
-    if (keyword->applies == TCALL_TO_CHILDREN_)
-        return !(f->flags & TCALL_F_WALKED_);
-    return keyword->applies < TCALL_TO_CHILDREN_ &&
-           !(node->word & TCALL_IS_LIST_);
-}
-
-/* The node after that at pc, or within it where that is a list of schemas for
- * the value itself. */
-static uint32_t tcall_ev_step_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    const tcall_node_ *node = &e->program[f->pc];
-    bool within =
-        node->word & TCALL_IS_LIST_ &&
-        tcall_keywords_[tcall_node_op_(node)].applies <= TCALL_TO_PRESENT_;
-    return within ? f->pc + 1 : tcall_node_after_(e->program, f->pc);
-}
-
 /* Decides the assertions of the frame on top, up to the next keyword that
- * applies schemas: TCALL_PUSHED_. When there is none the frame goes, with the
- * answer. */
+ * applies schemas: TCALL_PUSHED_. All for members or elements are at work at
+ * once; of other lists each schema is. When there is none left the frame goes,
+ * with the answer. */
 static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t end = tcall_ev_end_(e, f);
+    uint32_t end = tcall_ev_end_(e, f), next;
     f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f); f->pc = tcall_ev_step_(e, f)) {
-        if (tcall_ev_applies_(e, f))
-            return TCALL_PUSHED_;
+    for (; f->pc < end && !tcall_ev_over_(f); f->pc = next) {
+        const tcall_node_ *node = &e->program[f->pc];
+        int op = tcall_node_op_(node);
+        const tcall_keyword_ *keyword = &tcall_keywords_[op];
+        bool its = keyword->type == TCALL_MISSING || keyword->type == f->type;
+        next = tcall_node_after_(e->program, f->pc);
         e->steps--;
-        tcall_ev_assert_(e, f);
+        if (keyword->applies == TCALL_ASSERTS_) {
+            if (its)
+                tcall_ev_assert_(e, f, op);
+        } else if (keyword->applies == TCALL_TO_CHILDREN_) {
+            if (its && !(f->flags & TCALL_F_WALKED_))
+                return TCALL_PUSHED_;
+        } else if (keyword->applies < TCALL_TO_CHILDREN_) {
+            if (node->word & TCALL_IS_LIST_)
+                next = f->pc + 1;
+            else if (its)
+                return TCALL_PUSHED_;
+        }
     }
     if (f->required)
         tcall_ev_required_(e, f);
@@ -660,17 +645,29 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    if (!once) {
+    if (!once)
         tcall_ev_fails_(e, f, first, f->holding);
-    }
     return false;
+}
+
+/* contains: whether as many elements match as have to. */
+static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+    uint32_t matches = f->by.ask.matches;
+    if (matches < (min ? program[min].arg : 1))
+        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
+    if (max && matches > program[max].arg)
+        tcall_ev_fails_(e, f, max, matches);
 }
 
 /* The schema at pc has been applied to all that it is for: to the next. */
 static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t next = tcall_node_after_(program, f->pc);
     uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
         if (op == TCALL_K_IF_ && f->by.ask.branch) {
@@ -689,14 +686,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_) {
-        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->by.ask.matches < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
-        if (max && f->by.ask.matches > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->by.ask.matches);
-    }
+    if (op == TCALL_K_CONTAINS_)
+        tcall_ev_counted_(e, f);
     f->pc = next;
     memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
@@ -748,19 +739,28 @@ static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
 /* -- Members and elements ------------------------------------------------- */
 
 /* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(tcall_ev_ *e, tcall_ev_frame_ *f)
+static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    bool object = f->type == TCALL_OBJECT;
+    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
     f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + object;
-    f->by.walk.first =
-        tcall_ev_child_(e, f, object ? TCALL_K_PROPERTIES_ : TCALL_K_PREFIX_);
+    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
+    for (; i < end; i = tcall_node_after_(e->program, i)) {
+        int op = tcall_node_op_(&e->program[i]);
+        if (tcall_keywords_[op].type != f->type)
+            continue;
+        switch (op) {
+        case TCALL_K_PROPERTIES_:
+        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
+        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
+        case TCALL_K_ADDITIONAL_:
+        case TCALL_K_REST_: f->by.walk.others = i; break;
+        case TCALL_K_EXTRA_: extra = i; break;
+        default: break;
+        }
+    }
     f->by.walk.next = f->by.walk.first + 1;
-    f->by.walk.patterns = tcall_ev_child_(e, f, TCALL_K_PATTERNS_);
-    f->by.walk.others =
-        tcall_ev_child_(e, f, object ? TCALL_K_ADDITIONAL_ : TCALL_K_REST_);
-    if (!object && !f->by.walk.others && f->by.walk.first)
-        f->by.walk.others = tcall_ev_child_(e, f, TCALL_K_EXTRA_);
+    if (f->by.walk.first && !f->by.walk.others)
+        f->by.walk.others = extra;
 }
 
 /* The schema for the element at cur. */
@@ -776,11 +776,11 @@ static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
 /* The property that the member at cur is, 0: none. */
 static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
 {
-    uint32_t property =
-        f->by.walk.first
-            ? tcall_node_find_(e->s, f->by.walk.first, f->by.walk.next,
-                               tcall_ev_of_(e, f->cur - 1), &e->steps)
-            : 0;
+    tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, f->cur - 1));
+    uint32_t map = f->by.walk.first, property = 0;
+    if (map)
+        property =
+            tcall_node_find_(e->s, map, f->by.walk.next, &name, &e->steps);
     if (property)
         f->by.walk.next = tcall_node_after_(e->program, property);
     return property;
@@ -824,13 +824,22 @@ static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
     return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
 }
 
-/* What the schema said about the member or element. */
+static void tcall_ev_next_child_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    f->cur = tcall_ev_after_(e, f->cur) + (f->type == TCALL_OBJECT);
+    f->by.walk.at = 0;
+}
+
+/* What the schema said about the member or element. Only patterns may have
+ * another one for it. */
 static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     if (!r && f->flags & TCALL_F_ABSENT_)
         tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
     else if (!r)
         f->flags |= TCALL_F_BAD_;
+    if (!f->by.walk.patterns)
+        tcall_ev_next_child_(e, f);
 }
 
 /* All keywords that are for members or elements, one of these after the other,
@@ -838,18 +847,15 @@ static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
 {
     uint32_t end = tcall_ev_after_(e, f->tok);
-    bool object = f->type == TCALL_OBJECT;
     if (r < 0)
         tcall_ev_begin_(e, f);
     else
         tcall_ev_child_answer_(e, f, r);
     while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
-        if (object)
-            f->by.walk.at = tcall_ev_member_(e, f);
-        else
-            f->by.walk.at = f->by.walk.at ? 0 : tcall_ev_element_(e, f);
+        f->by.walk.at = f->type == TCALL_OBJECT ? tcall_ev_member_(e, f)
+                                                : tcall_ev_element_(e, f);
         if (!f->by.walk.at) {
-            f->cur = tcall_ev_after_(e, f->cur) + object;
+            tcall_ev_next_child_(e, f);
             continue;
         }
         r = tcall_ev_child_enter_(e, f);
@@ -858,7 +864,7 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
         tcall_ev_child_answer_(e, f, r);
     }
     memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_ev_step_(e, f);
+    f->pc = tcall_node_after_(e->program, f->pc);
     return tcall_ev_resume_(e, f);
 }
 
@@ -918,3 +924,5 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
         tcall_ev_unmark_(&e);
     return e.error;
 }
+
+#endif /* TOOLCALL_NO_SCHEMA */

@@ -98,17 +98,28 @@ static size_t tcall_text_escape_len_(const char *text)
     return len;
 }
 
-/* Reads the content of a string byte by byte, escapes decoded. */
+/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
+ * up to an end. */
 typedef struct tcall_text_bytes_ {
-    const char *at;
+    const char *at, *end; /* end NULL: at the quote */
     char decoded[4];
     uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
-static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 {
     tcall_text_bytes_ bytes;
     bytes.at = quote + 1;
+    bytes.end = NULL;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = text.ptr;
+    bytes.end = text.ptr + text.len;
     bytes.next = bytes.count = 0;
     return bytes;
 }
@@ -116,6 +127,8 @@ static tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
 /* Returns the next byte, or -1 where the string or the text ends. */
 static int tcall_text_byte_(tcall_text_bytes_ *bytes)
 {
+    if (bytes->end)
+        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
     if (bytes->next == bytes->count) {
         const char *at = bytes->at;
         if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
@@ -126,27 +139,47 @@ static int tcall_text_byte_(tcall_text_bytes_ *bytes)
     return (unsigned char)bytes->decoded[bytes->next++];
 }
 
+/* Returns whether both are equal; a string that is broken is equal to none. */
+TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+{
+    int byte;
+    /* most are plain, and have nothing to decode */
+    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
+           *a.at != '\\' && *a.at) {
+        a.at++;
+        b.at++;
+    }
+    do {
+        byte = tcall_text_byte_(&a);
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    } while (byte >= 0);
+    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+}
+
+TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
+{
+    uint32_t hash = TCALL_HASH_EMPTY_;
+    int byte;
+    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
+        char c = (char)byte;
+        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    }
+    return hash;
+}
+
 /* Returns whether the string at text is equal to want. */
 TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
 {
-    tcall_text_bytes_ bytes = tcall_text_bytes_of_(text);
-    size_t i;
-    for (i = 0; i < want.len; i++)
-        if (tcall_text_byte_(&bytes) != (unsigned char)want.ptr[i])
-            return false;
-    return tcall_text_byte_(&bytes) < 0 && *bytes.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_in_(want));
 }
 
 /* Returns whether both strings are equal, however each is escaped. */
 TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 {
-    tcall_text_bytes_ a = tcall_text_bytes_of_(text),
-                      b = tcall_text_bytes_of_(other);
-    int byte;
-    while ((byte = tcall_text_byte_(&a)) >= 0)
-        if (tcall_text_byte_(&b) != byte)
-            return false;
-    return tcall_text_byte_(&b) < 0 && *a.at == '"' && *b.at == '"';
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_of_(other));
 }
 
 /* Returns whether the value at text is a string, and this word. */

@@ -286,7 +286,9 @@ typedef struct tcall {
     /* private */
     bool ready;
     int error;             /* of tcall_init */
+#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
+#endif
     uint16_t *names;       /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""build/shapes on the definitions of real tools in ../shared/data/schemas.
+"""build/shapes on the definitions of real tools in ../shared/data/schemas, and on random ones.
 
     python3 tests/shapes_real.py [--all] [--shapes build/shapes] [--data ../shared/data] [--cc "gcc -std=c99"]
 
 How many become shapes that compile, and why the others do not. Round trip: the schema that toolcall.h writes from such
-a shape and the decoder accept and refuse the same values as the original, by python3-jsonschema; descriptions and
-defaults come back as they were. Without --all every sixth definition is compiled. Where the data or jsonschema is absent
-this says so and counts as skipped.
+a shape and the decoder accept and refuse the same values as the original, by python3-jsonschema; descriptions come
+back as they were. Without --all every sixth definition is compiled. Where the data or jsonschema is absent
+this says so and counts as skipped. Random definitions (--seed) say little together and much in turn: they are for the
+keywords that real ones do not use.
 """
 import argparse
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 from collections import Counter, OrderedDict
 
-from conformance.common import Part, brief, dump, load_file
+from conformance.common import Num, Part, brief, dump, load_file
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "shapes_real")
@@ -28,8 +30,8 @@ PROGRAM = """#include "%s"
 #include <stdlib.h>
 #include <string.h>
 static const tcall_object *const shapes[] = {
-#define TOOL(shape, name, text) &shape##_shape,
-    TOOLS(TOOL)
+#define TOOL(me, name, permissions, confirm, text) &name##_shape,
+    TOOLS(TOOL, )
 };
 static char line[1 << 20], text[1 << 20], room[65536];
 int main(void)
@@ -60,17 +62,17 @@ def run_shapes(program, name, tools):
     """Makes a header of definitions under names that are distinct. Returns its path, the indices of those that were made,
     and what was said of the others."""
     source, header = (os.path.join(OUT, name + end) for end in (".json", ".h"))
-    named = [OrderedDict(t, name="%s#%d" % (t.get("name"), i)) for i, t in enumerate(tools)]
+    named = [OrderedDict(t, name="%s#i%dz" % (t.get("name"), i)) for i, t in enumerate(tools)]
     with open(source, "w", encoding="utf-8") as f:
         f.write(dump(named))
     done = subprocess.run([program, "--tools", "TOOLS", "-o", header, source], capture_output=True, text=True)
     if done.returncode not in (0, 1):
         return None, [], {0: done.stderr[-500:] or "exit code %d" % done.returncode}
     with open(header, encoding="utf-8") as f:
-        table = re.findall(r'^    TOOL\(\w+, "(?:[^"\\]|\\.)*#(\d+)"', f.read(), re.M)
+        table = re.findall(r"^    TOOL\(me, \w*_i(\d+)z(?:_\d+)?, TCALL_", f.read(), re.M)
     made, why = [int(i) for i in table], {}
     for said in done.stderr.splitlines():
-        tool = re.match(r".*?#(\d+): (.*)", said)
+        tool = re.match(r".*?#i(\d+)z: (.*)", said)
         if tool and int(tool.group(1)) not in made:
             why.setdefault(int(tool.group(1)), tool.group(2))
     return header, made, why
@@ -97,14 +99,16 @@ def written(p, compiler, name, header, made):
 
 
 def texts(schema, path=""):
-    """The descriptions and defaults of all members of objects."""
-    if isinstance(schema, dict):
+    """The descriptions of all members of objects."""
+    if isinstance(schema, dict) and "object" in schema.get("type", "object"):
         for name, inside in (schema.get("properties") or {}).items():
             here = "%s/%s" % (path, name)
             if isinstance(inside, dict):
                 if inside.get("description"):
                     yield here, "description", inside["description"]
                 yield from texts(inside, here)
+        for branch in schema.get("anyOf", []):
+            yield from texts(branch, path)
 
 
 def values_of(oracle):
@@ -157,6 +161,72 @@ def judge(p, names, tools, made, lines, program):
     return counts
 
 
+class Random:
+    """Definitions with all keywords that shapes may have, and some that they have not."""
+    TYPES = ["string", "integer", "number", "boolean", "array", "object", "null"]
+    NUMBERS = ["0", "1", "-1", "5", "10", "0.5", "-9.9", "2147483647", "-2147483648", "2147483648", "9007199254740991", "1e3",
+               "100.25", "5.0", "1E2", "-0.000001", "12345678.123456"]
+    WORDS = ["a", "b", "c d", "\u00e9", "1", "x-y", "", None, True, False, Num("1"), Num("2"), Num("3"), "a" * 40]
+    NAMES = ["a", "b-c", "int", "\u00e9", "me", "x y", "at", "shape", "long name", ""]
+    DEFS = {"a": {"type": "string", "maxLength": Num("3")},
+            "b": {"type": "object", "properties": {"q": {"type": "integer", "minimum": Num("2")}}}}
+    # keyword: (types it is for, how often it comes, values)
+    LIMITS = {
+        "minimum": ("integer number", .25, NUMBERS), "maximum": ("integer number", .25, NUMBERS),
+        "exclusiveMinimum": ("integer number", .2, NUMBERS), "exclusiveMaximum": ("integer number", .2, NUMBERS),
+        "minLength": ("string", .35, ["0", "1", "2", "5"]), "maxLength": ("string", .35, ["1", "3", "5", "30", "2000"]),
+        "minItems": ("array", .3, ["0", "1", "2"]), "maxItems": ("array", .3, ["0", "2", "3", "5"])}
+
+    def __init__(self, seed):
+        self.r = random.Random(seed)
+
+    def some(self, values, counts):
+        return self.r.sample(values, self.r.choice(counts))
+
+    def schema(self, depth):
+        r, kind = self.r, self.r.random()
+        if kind < .03:
+            return r.choice([True, {}])
+        if kind < .1 and depth < 3:
+            made = {r.choice(["anyOf", "oneOf", "allOf"]): [self.schema(depth + 2) for _ in range(r.choice([1, 2, 2, 3]))]}
+            return dict(made, type=r.choice(self.TYPES)) if r.random() < .3 else made
+        if kind < .13:
+            return {"$ref": r.choice(["#/$defs/a", "#/$defs/b"])}
+        if kind < .22:
+            made = {"enum": self.some(self.WORDS, [1, 2, 2, 3]) if r.random() < .7 else
+                    [Num(str(i)) for i in range(r.choice([0, -3, 5]), 9)]}
+            return dict(made, type=r.choice(["string", "integer", ["string", "null"], ["boolean", "null"]])) if r.random() < .4 else made
+        if kind < .25:
+            return {"const": r.choice(["a", "z z", Num("3"), None, True])}
+        return self.typed(depth)
+
+    def typed(self, depth):
+        r = self.r
+        type = r.choice(self.TYPES if depth < 3 else self.TYPES[:4])
+        made = {"type": type if r.random() < .8 else self.some(self.TYPES, [1, 2, 2, 3])}
+        for keyword, (types, often, values) in self.LIMITS.items():
+            if r.random() < (often if type in types.split() else .02):
+                made[keyword] = Num(r.choice(values))
+        if r.random() < (.8 if type == "array" else .02):
+            made["items"] = self.schema(depth + 1)
+        if r.random() < (.85 if type == "object" else .02):
+            made["properties"] = {name: self.schema(depth + 1) for name in self.some(self.NAMES, [0, 1, 2, 3])}
+            made["required"] = self.some(list(made["properties"]) + ["zzz"], [0, 1])
+        if r.random() < (.4 if type == "object" else .01):
+            made["additionalProperties"] = r.choice([False, True, {}, {"type": "string"}])
+        for keyword, often, values in (("description", .3, ["d", "a \"q\"\n??= end", "\u00fcn", ""]), ("format", .03, ["date"]),
+                                       ("default", .2, [None, "a", Num("1"), True, [], Num("0.5")]), ("pattern", .01, ["a"])):
+            if r.random() < often:
+                made[keyword] = r.choice(values)
+        return made
+
+    def tool(self):
+        names = self.some(["a", "b", "c", "d", "e-f", "class"], [1, 2, 3])
+        schema = {"type": "object", "properties": {name: self.schema(1) for name in names}, "$defs": self.DEFS,
+                  "additionalProperties": self.r.random() < .5, "required": self.some(names, [0, 1])}
+        return {"name": "random", "parameters": schema}
+
+
 def references(schema):
     return '"$ref"' in dump(schema) or '"anyOf"' in dump(schema) or '"allOf"' in dump(schema) or '"oneOf"' in dump(schema)
 
@@ -167,6 +237,7 @@ ROOM, TOO_DEEP = 13, 14  # TCALL_MISFIT_ROOM, TCALL_MISFIT_LEVELS
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--all", action="store_true")
+    ap.add_argument("--seed", type=int, default=1)
     ap.add_argument("--shapes", default=os.path.join(ROOT, "build", "shapes"))
     ap.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
     ap.add_argument("--cc", default=os.environ.get("CC", "gcc") + " -std=c99")
@@ -202,6 +273,13 @@ def main():
         counts["compiled"] += len(lines)
         if program and judged:
             counts += judge(p, name + "#%d", tools, made, lines, program)
+    tools = [Random(args.seed + i).tool() for i in range(4000 if args.all else 400)]
+    header, made, said = run_shapes(args.shapes, "random", tools)
+    p.check(len(made) + len(said) == len(tools), "random", "%d made, %d refused of %d" % (len(made), len(said), len(tools)))
+    program, lines = written(p, compiler, "random", header, made)
+    counts["compiled, random"] = len(lines)
+    if program and judged:
+        counts["values, random"] = judge(p, "random#%d", tools, made, lines, program)["values"]
     share = 100.0 * (total - refused) / max(1, total)
     p.bar(share >= MINIMUM, "shapes %d of %d = %.2f %%, at least %.0f wanted" % (total - refused, total, share, MINIMUM))
     for text, count in why.most_common():

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, AGENT, PICK. */
+/* Needs: SCHEMA, OPENAI, AGENT, PICK. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"
@@ -127,6 +127,40 @@ static void test_missing(void)
     refused(&desc, "max_ms ");
 }
 
+#ifdef TOOLCALL_NO_STREAM
+
+static int read_whole(const char *body)
+{
+    static char memory[1024];
+    tcall_reader reader;
+    tcall_block memory_block;
+    tcall_chat chat;
+    memset(&memory_block, 0, sizeof memory_block);
+    memory_block.base = memory;
+    memory_block.size = sizeof memory;
+    tcall_chat_init(&chat, &memory_block);
+    tcall_reader_init(&reader, &tcall_openai, &chat, NULL, NULL);
+    tcall_reader_feed(&reader, body, strlen(body));
+    return tcall_reader_end(&reader);
+}
+
+/* A stream is refused, whoever asked for it; one document is read. */
+static void test_stream(void)
+{
+#define ANSWER "{\"choices\":[{\"finish_reason\":\"stop\"}]}"
+    tcall_agent_desc desc;
+    tcall tc;
+    complete(&tc, &desc);
+    desc.stream = true;
+    refused(&desc, "stream needs ");
+    CHECK(read_whole(" " ANSWER "\n") == TCALL_OK);
+    CHECK(read_whole("data: " ANSWER "\n\n") == TCALL_E_PROTOCOL);
+    CHECK(read_whole(ANSWER "\n" ANSWER) == TCALL_E_PROTOCOL);
+#undef ANSWER
+}
+
+#endif
+
 #ifdef TOOLCALL_NO_REASONING
 
 /* What a provider needs to get back cannot be kept: nothing begins. */
@@ -249,6 +283,9 @@ static void test_plan_left(void)
 int main(void)
 {
     test_missing();
+#ifdef TOOLCALL_NO_STREAM
+    test_stream();
+#endif
 #ifdef TOOLCALL_NO_REASONING
     test_reasoning();
 #endif

@@ -1,4 +1,4 @@
-/* Needs: PROVIDERS, LENIENT, REASONING. */
+/* Needs: PROVIDERS, LENIENT, REASONING, STREAM. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #ifdef TEST_LINKED
@@ -40,6 +40,34 @@ static void test_waits(void)
                 waits[i].text);
         read_body(&tcall_gemini, body, strlen(body), 0, 4096);
         CHECK(last.wait_ms == waits[i].ms);
+    }
+}
+
+static void count_bytes(void *user, tcall_str piece)
+{
+    *(size_t *)user += piece.len;
+}
+
+/* Text is heard with the byte that completes it, not with a later one. */
+static void test_heard_at_once(void)
+{
+    static const char body[] = "data: {\"choices\":[{\"delta\":{\"content\":\"";
+    static char memory[1024];
+    tcall_reader reader;
+    tcall_block block;
+    tcall_chat chat;
+    size_t heard_bytes = 0, i;
+    memset(&block, 0, sizeof block);
+    block.base = memory;
+    block.size = sizeof memory;
+    tcall_chat_init(&chat, &block);
+    tcall_reader_init(&reader, &tcall_openai, &chat, count_bytes, &heard_bytes);
+    for (i = 0; body[i]; i++)
+        CHECK(tcall_reader_feed(&reader, body + i, 1) == TCALL_OK);
+    for (i = 0; i < 100; i++) {
+        CHECK(tcall_reader_feed(&reader, i % 9 ? "x" : "\xC3\xA4",
+                                i % 9 ? 1 : 2) == TCALL_OK);
+        CHECK(heard_bytes == i + 1 + (i + 9) / 9);
     }
 }
 
@@ -223,6 +251,7 @@ static void test_huge(void)
 int main(void)
 {
     test_waits();
+    test_heard_at_once();
     test_text_cut();
     test_arguments_too_large();
     test_said();

@@ -1,5 +1,5 @@
-/* Needs: OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS,
- * REASONING. */
+/* Needs: SCHEMA, OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS,
+ * REASONING, STREAM. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

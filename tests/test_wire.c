@@ -217,6 +217,20 @@ static bool parse(fixture *fix, char *text)
     return true;
 }
 
+/* Is it one that is still read without streams? */
+static bool applies(const char *body)
+{
+#ifdef TOOLCALL_NO_STREAM
+    tcall_scan scan;
+    tcall_scan_init(&scan, NULL, NULL, NULL);
+    tcall_scan_feed(&scan, body, strlen(body));
+    return *body == '{' && tcall_scan_end(&scan) == TCALL_OK;
+#else
+    (void)body;
+    return true;
+#endif
+}
+
 /* path: ".../PROVIDER/CASE.txt" */
 static void run_fixture(const char *path, char *text)
 {
@@ -230,7 +244,7 @@ static void run_fixture(const char *path, char *text)
     snprintf(name, sizeof name, "%.*s", (int)(file - dir), dir);
     fix.provider = tcall_provider_named(name);
     CHECK(fix.provider && parse(&fix, text));
-    if (check_failed == failed) {
+    if (check_failed == failed && applies(fix.body)) {
         reads(&fix, fix.body);
         if (!strstr(fix.want, "error: protocol")) {
             reads_line_ends(&fix, "\r\n");

@@ -1,19 +1,13 @@
-/*
- * mcp.c - the profile `mcp`: an MCP server with three tools on a line
- *
- * The driver of the line gives line_read and line_write; here they are what
- * semihosting or a simulator offers. See examples/uno for a whole board.
- */
+/* mcp: the profile of a server of MCP, with the three tools of examples/uno on
+ * a serial line. The board is that of board.h, its pins are a variable. */
 #include "examples/uno/tools.h"
+#include "board.h"
 
-int line_read(char *bytes, size_t size); /* <= 0: the line has ended */
-int line_write(const char *bytes, size_t len);
-
-static volatile uint32_t pins;
+static volatile uint8_t pins;
 
 static void board_led(bool on)
 {
-    pins = on ? pins | 1u : pins & ~1u;
+    pins = (uint8_t)(on ? pins | 1 : pins & ~1);
 }
 
 static int32_t board_celsius10(void)
@@ -24,22 +18,27 @@ static int32_t board_celsius10(void)
 static void board_relay(uint8_t channel, bool on, int32_t seconds)
 {
     (void)seconds;
-    pins = on ? pins | 1u << channel : pins & ~(1u << channel);
+    pins = (uint8_t)(on ? pins | 1 << channel : pins & ~(1 << channel));
 }
 
-static int send(void *user, const char *bytes, size_t len)
+static int send_out(void *user, const char *bytes, size_t len)
 {
+    size_t i;
     (void)user;
-    return line_write(bytes, len);
+    for (i = 0; i < len; i++)
+        board_put(bytes[i]);
+    return (int)len;
 }
 
 int main(void)
 {
-    char bytes[16];
-    int len;
-    if (board_start(send) != TCALL_OK)
+    int byte;
+    board_begin();
+    if (board_start(send_out) != TCALL_OK)
         return 1;
-    while ((len = line_read(bytes, sizeof bytes)) > 0)
-        tcall_mcp_feed(&server, bytes, (size_t)len);
+    while ((byte = board_get()) >= 0) {
+        char c = (char)byte;
+        tcall_mcp_feed(&server, &c, 1);
+    }
     return 0;
 }

@@ -5,13 +5,15 @@
  * board_relay; uno.ino and avr.c are two. The LED, the relays of channels 1 to
  * 4 and a thermometer are called by any MCP client: see README.md.
  */
-#define TOOLCALL_NO_AGENT /* of the library only what a server needs */
-#define TOOLCALL_NO_INT64
-#ifndef TOOLCALL_MAX_FAULTS
-#define TOOLCALL_MAX_FAULTS 1
+#ifndef TOOLCALL_NO_AGENT /* of the library only what a server needs */
+#define TOOLCALL_NO_AGENT
 #endif
-#define TOOLCALL_MAX_DEPTH 32
-#define TOOLCALL_MCP_NAME  16
+#ifndef TOOLCALL_NO_INT64
+#define TOOLCALL_NO_INT64
+#endif
+#define TOOLCALL_MAX_FAULTS 1
+#define TOOLCALL_MAX_DEPTH  32
+#define TOOLCALL_MCP_NAME   16
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
 #include "toolcall.h"

