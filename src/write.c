@@ -373,8 +373,9 @@ typedef struct tcall_big_ {
 } tcall_big_;
 
 typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low, high;
-    bool even; /* the bounds themselves read back as the same, too */
+    tcall_big_ value, scale, low;
+    bool even;   /* the bounds themselves read back as the same, too */
+    bool uneven; /* high is twice as much as low, else they are the same */
 } tcall_shortest_;
 
 /* Adds number * 2^shift. */
@@ -426,7 +427,7 @@ static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
     return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
 }
 
-/* Sets all four for fraction * 2^exponent. */
+/* Sets all of it for fraction * 2^exponent. */
 static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
                                 int exponent)
 {
@@ -436,10 +437,10 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     int up = exponent > 0 ? exponent : 0, down = up - exponent;
     memset(s, 0, sizeof *s);
     s->even = !(fraction & 1);
+    s->uneven = uneven;
     tcall_big_add_(&s->value, fraction, up + 1 + uneven);
     tcall_big_add_(&s->scale, 1, down + 1 + uneven);
     tcall_big_add_(&s->low, 1, up);
-    tcall_big_add_(&s->high, 1, up + uneven);
 }
 
 /* Goes on to the next digit. */
@@ -447,7 +448,6 @@ static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
     tcall_big_multiply_(&s->low, 10);
-    tcall_big_multiply_(&s->high, 10);
 }
 
 /* Whether what is left is so close to the next higher digit that this one
@@ -456,7 +456,9 @@ static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
 {
     tcall_big_ sum = s->value;
     int order;
-    tcall_big_combine_(&sum, &s->high, 1);
+    tcall_big_combine_(&sum, &s->low, 1);
+    if (s->uneven)
+        tcall_big_combine_(&sum, &s->low, 1);
     order = tcall_big_compare_(&sum, &s->scale);
     return order > 0 || (order == 0 && s->even);
 }
