@@ -6,25 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LIGHT(ROW, me) ROW(me, required, boolean, on, "Whether it is to be on")
+TCALL_SHAPE(light, LIGHT)
+
 static int set_light(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    bool on = tcall_json_bool(tcall_json_get(args, "on"), false);
-    (void)cx;
-    puts(on ? "The light is on." : "The light is off.");
+    const struct light *light = cx->bound;
+    (void)args;
+    puts(light->on ? "The light is on." : "The light is off.");
     return tcall_write_text(out, "done");
 }
 
 static const tcall_tool tools[] = {{
     .name = "set_light",
     .description = "Switch the light of this room on or off.",
-    .parameters = TCALL_JSON({
-        "type" : "object",
-        "required" : ["on"],
-        "properties" : {
-            "on" :
-                {"type" : "boolean", "description" : "Whether it is to be on"}
-        }
-    }),
+    .shape = &light_shape,
     .run = set_light,
     .permissions = TCALL_ACTUATE,
 }};

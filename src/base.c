@@ -38,6 +38,11 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
+#ifdef TOOLCALL_NO_SCHEMA
+#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
+#else
+#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
+#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -54,8 +59,9 @@ static const struct {
     const char *code, *sentence;
 } tcall_errors_[] = {
     {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
-        TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
 {
@@ -90,13 +96,11 @@ const char *tcall_error_type(int error)
     case TCALL_E_TIMEOUT: return "timeout";
     case TCALL_E_UNKNOWN:
     case TCALL_E_CUT: return "validation";
-    case TCALL_E_BUDGET:
-    case TCALL_E_SCHEMA: return "system";
     default: break;
     }
     /* Everything else that reading and checking arguments reports. */
-    return error <= TCALL_E_TRUNCATED && error >= TCALL_E_INVALID ? "validation"
-                                                                  : "system";
+    return error <= TCALL_E_INVALID && error >= TCALL_E_RANGE ? "validation"
+                                                              : "system";
 }
 
 /* ---- characters ---- */

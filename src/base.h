@@ -83,32 +83,6 @@
     X(AGAIN, "again", "not finished yet: call it again")                       \
     X(MEMORY, "memory", "the block of memory is too small")                    \
     X(USAGE, "usage", "this is not allowed here: see the function's contract") \
-    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
-    X(BARE_WORD, "bare-word",                                                  \
-      "a bare word or expression is no JSON value: put text in quotes")        \
-    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
-    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
-    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
-    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
-      "a quote inside a string needs a backslash, or a comma is missing")      \
-    X(BAD_ESCAPE, "bad-escape",                                                \
-      "JSON has no such escape: write a backslash itself as two")              \
-    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
-    X(BRACKETS, "bracket-mismatch",                                            \
-      "the closing bracket does not match the open one")                       \
-    X(TRAILING, "trailing-data",                                               \
-      "text follows the JSON value: send only the value")                      \
-    X(MULTIPLE, "multiple-values",                                             \
-      "there are several JSON values: send only one")                          \
-    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
-    X(NUL, "nul", "a string must not contain the character U+0000")            \
-    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
-    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
-    X(DEPTH, "depth", "objects and arrays are nested too deeply")              \
-    X(RANGE, "range", "a number is outside the range that can be represented") \
-    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
-    X(SCHEMA, "schema", "the schema cannot be used")                           \
-    X(INVALID, "invalid", "the value does not match the schema")               \
     X(TOOL, "tool", "a tool is not defined correctly")                         \
     X(UNKNOWN, "unknown-tool", "there is no tool of this name")                \
     X(DENIED, "denied", "permission was denied")                               \
@@ -120,9 +94,39 @@
     X(CANCELLED, "cancelled", "it was cancelled")                              \
     X(ABORTED, "aborted", "a hook stopped the call")                           \
     X(SERVICE, "service", "a service that the tool needs is missing")          \
-    X(OUTPUT, "output", "the output of the tool does not match its schema")    \
     X(STALE, "stale", "the content has changed: read it again first")          \
-    X(UNREAD, "unread", "the content has not been read: read it first")
+    X(UNREAD, "unread", "the content has not been read: read it first")        \
+    X(INVALID, "invalid", "the value does not match the schema")               \
+    X(TRUNCATED, "truncated", "the JSON text ends too early: send all of it")  \
+    X(BAD_VALUE, "bad-value", "this is not a JSON value")                      \
+    X(BAD_ESCAPE, "bad-escape",                                                \
+      "JSON has no such escape: write a backslash itself as two")              \
+    X(TRAILING, "trailing-data",                                               \
+      "text follows the JSON value: send only the value")                      \
+    X(NUL, "nul", "a string must not contain the character U+0000")            \
+    X(UTF8, "utf-8", "the text is not valid UTF-8")                            \
+    X(DEPTH, "depth", "objects and arrays are nested too deeply")
+
+/* Errors of lenient reading, of values, and of schemas. Those from INVALID to
+ * RANGE are what is wrong with arguments. */
+#define TCALL_ERRORS_SCHEMA(X)                                                 \
+    X(BARE_WORD, "bare-word",                                                  \
+      "a bare word or expression is no JSON value: put text in quotes")        \
+    X(MISSING_COMMA, "missing-comma", "a comma is missing between two values") \
+    X(MISSING_COLON, "missing-colon", "a colon is missing after a key")        \
+    X(UNESCAPED_QUOTE, "unescaped-quote-or-missing-comma",                     \
+      "a quote inside a string needs a backslash, or a comma is missing")      \
+    X(BAD_KEY, "bad-key", "a key must be a string in double quotes")           \
+    X(BRACKETS, "bracket-mismatch",                                            \
+      "the closing bracket does not match the open one")                       \
+    X(MULTIPLE, "multiple-values",                                             \
+      "there are several JSON values: send only one")                          \
+    X(NOT_OBJECT, "root-not-object", "the arguments must be one JSON object")  \
+    X(DUPLICATE, "duplicate-key", "a key appears twice in the same object")    \
+    X(RANGE, "range", "a number is outside the range that can be represented") \
+    X(BUDGET, "budget", "checking takes too many steps: send a simpler value") \
+    X(SCHEMA, "schema", "the schema cannot be used")                           \
+    X(OUTPUT, "output", "the output of the tool does not match its schema")
 
 /* Errors of ready-made hooks. */
 #define TCALL_ERRORS_HOOKS(X)                                            \
@@ -154,8 +158,9 @@
     X(PROTOCOL, "protocol", "the answer violates its protocol")
 
 /* All of them, in the order of their numbers, which no switch changes. */
-#define TCALL_ERRORS(X) \
-    TCALL_ERRORS_CALL(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
+#define TCALL_ERRORS(X)  \
+    TCALL_ERRORS_CALL(X) \
+    TCALL_ERRORS_SCHEMA(X) TCALL_ERRORS_HOOKS(X) TCALL_ERRORS_AGENT(X)
 
 enum {
 #define TCALL_X_(name, code, sentence) TCALL_I_##name,

@@ -529,6 +529,18 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     return TCALL_OK;
 }
 
+#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
+
+/* No tool has fields: that was refused at the start. */
+TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
+{
+    (void)tc;
+    call->step = TCALL_STEP_BIND;
+    return TCALL_OK;
+}
+
+#else
+
 /* Fills the struct that the tool's fields describe. A fault is kept as the path
  * of the value that does not fit. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
@@ -555,6 +567,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
         tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
     return r;
 }
+
+#endif
 
 /* Parses and validates, and once more what a repair made. */
 static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)

@@ -211,52 +211,6 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-/* Gives a part of the item at this place another length, at its end. */
-TCALL_SHARED_ void tcall_chat_resize_(tcall_chat *chat, size_t at, int part,
-                                      size_t len)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_chat_shift_(chat, end, end - old + len);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_chat_move_(tcall_chat *chat, size_t from, size_t to,
-                                    int part)
-{
-    tcall_item_head_ *target = tcall_head_at_(chat, to);
-    tcall_item_head_ *source = tcall_head_at_(chat, from);
-    size_t len = tcall_head_len_(source, part);
-    char *first = (char *)target + tcall_head_end_(target, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(first, end - len, end);
-}
-
 /* Makes up an id of nine letters and digits: every provider takes those. */
 TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
 {

@@ -90,6 +90,8 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
     size_t before = reader->scan.pos;
     int error;
+    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
+        return end;
     while (line_end < end && *line_end != '\n' && *line_end != '\r')
         line_end++;
     end = line_end < end ? line_end + 1 : end;

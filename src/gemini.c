@@ -11,39 +11,39 @@
 
 #ifdef TCALL_HAS_GEMINI_
 
-#define TCALL_GEMINI_PATHS_(X)                                              \
-    X(1, 0, 0, "candidates")                                                \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                        \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                              \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                               \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                           \
-    X(3, 0, TCALL_PATH_LAST, "content")                                     \
-    X(4, 0, 0, "parts")                                                     \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                      \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                  \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */    \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                             \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                \
-    X(7, TCALL_FIELD_ID, 0, "id")                                           \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                       \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                     \
-    /* Patches instead of arguments, which are never asked for: they are no \
-     * object, so that nobody runs such a call. */                          \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")              \
-    X(1, 0, 0, "promptFeedback")                                            \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "blockReasonMessage")                      \
-    X(1, 0, 0, "usageMetadata")                                             \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                   \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "candidatesTokenCount")              \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_LAST, "error")                       \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                               \
-    X(2, 0, 0, "details")                                                   \
-    X(3, 0, 0, "*")                                                         \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")
+#define TCALL_GEMINI_PATHS_(X)                                               \
+    X(1, 0, 0, "usageMetadata")                                              \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
+    X(1, 0, 0, "promptFeedback")                                             \
+    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
+    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
+    X(2, 0, 0, "details")                                                    \
+    X(3, 0, 0, "*")                                                          \
+    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
+    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
+    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
+    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
+    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
+    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
+    X(3, 0, TCALL_PATH_LAST, "content")                                      \
+    X(4, 0, 0, "parts")                                                      \
+    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
+    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
+    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
+    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
+    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
+    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
+    X(7, TCALL_FIELD_ID, 0, "id")                                            \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
+    /* Patches instead of arguments, which are never asked for: they are no  \
+     * object, so that nobody runs such a call. */                           \
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 

@@ -17,6 +17,7 @@
 
 /* ---- the message ---- */
 
+/* Indices of members, in the order of their names below. */
 enum {
     TCALL_MCP_JSONRPC_,
     TCALL_MCP_ID_,
@@ -105,6 +106,8 @@ static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
     &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
 /* clang-format on */
 
+/* Returns whether a member is in one of the sets that its struct begins with.
+ */
 static bool tcall_mcp_came_(const uint8_t *set, int member)
 {
     return TCALL_BIT_OF_(set, member) != 0;
@@ -120,11 +123,22 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
+/* Returns a row of the table: until the next one, on an AVR. */
+static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+{
+#ifdef __AVR__
+    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
+    return &mcp->row;
+#else
+    return mcp->desc.tools + index;
+#endif
+}
+
 /* Finds the tool that the message names; tool_count where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
     for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         if (tcall_mcp_is_(mcp->message.params.name, tool->name))
             return;
     }
@@ -152,7 +166,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     }
     tcall_mcp_find_(mcp);
     if (mcp->tool < mcp->desc.tool_count) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
         *shape = tcall_decoder_object_(decoder, tool->shape);
         *out = (char *)mcp->desc.room;
     } else {
@@ -162,74 +176,91 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
 
 /* ---- answers ---- */
 
+static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+{
+    tcall_write_flash(&mcp->out, flash);
+}
+#define TCALL_MCP_SAY_(mcp, literal) \
+    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Returns whether the request is of the era that has no initialize: it says its
+ * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
+/* Writes a text that has nothing to escape. */
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_write_char_(&mcp->out, '"');
 }
 
+/* Begins an answer. The id goes back as it came, so that no client has to know
+ * another spelling of it; what could not be kept whole is null. */
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_SAY(&mcp->out, "null");
+        TCALL_MCP_SAY_(mcp, "null");
 }
 
+/* Writes what this server is called. */
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
-    tcall_write_flash(&mcp->out, key);
-    TCALL_SAY(&mcp->out, "{\"name\":");
+    tcall_mcp_say_(mcp, key);
+    TCALL_MCP_SAY_(mcp, "{\"name\":");
     tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_SAY(&mcp->out, ",\"version\":");
+    TCALL_MCP_SAY_(mcp, ",\"version\":");
     tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
                                              : TCALL_FLASH_TEXT_("1"));
-    TCALL_SAY(&mcp->out, "}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Begins a result: in the later era each says that it is whole, and whose. */
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"result\":{");
+    TCALL_MCP_SAY_(mcp, ",\"result\":{");
     if (!tcall_mcp_modern_(mcp))
         return;
-    TCALL_SAY(&mcp->out, "\"resultType\":\"complete\",\"_meta\":{");
+    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
     tcall_mcp_server_(
         mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_SAY(&mcp->out, "},");
+    TCALL_MCP_SAY_(mcp, "},");
 }
 
 /* Begins the answer that nothing was done; its message follows in quotes. */
 static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
 {
     tcall_mcp_begin_(mcp);
-    TCALL_SAY(&mcp->out, ",\"error\":{\"code\":");
+    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
     tcall_write_int(&mcp->out, code);
-    TCALL_SAY(&mcp->out, ",\"message\":");
+    TCALL_MCP_SAY_(mcp, ",\"message\":");
     tcall_write_quote(&mcp->out);
 }
 
+/* Ends the message, and with it the answer. */
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Refuses the request in words from flash. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
-    tcall_write_flash(&mcp->out, flash);
+    tcall_mcp_say_(mcp, flash);
     tcall_mcp_end_error_(mcp);
 }
 
-/* In the words of the shape. */
+/* Refuses the request in the words of the message's shape; a stash that was too
+ * small has words of its own, for what helps is another order. */
 static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 {
     const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
@@ -238,26 +269,27 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
                  misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
     tcall_mcp_begin_error_(mcp, code);
     if (stash && mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
+        TCALL_MCP_SAY_(mcp, "the arguments are too long");
     else if (stash)
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
     else
         tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     tcall_mcp_end_error_(mcp);
 }
 
+/* Says which version to come back with. */
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_SAY(&mcp->out, "unsupported protocol version");
+    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":[");
+    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, "],\"requested\":");
+    TCALL_MCP_SAY_(mcp, "],\"requested\":");
     tcall_write_quote(&mcp->out);
     tcall_write_text(&mcp->out, mcp->message.params.meta.version);
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}}}");
+    TCALL_MCP_SAY_(mcp, "}}}");
 }
 
 /* ---- results ---- */
@@ -266,26 +298,28 @@ static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 static void tcall_mcp_keep_(tcall_mcp *mcp)
 {
     if (tcall_mcp_modern_(mcp))
-        TCALL_SAY(&mcp->out, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
+/* Agrees to the client's version, or offers the latest of its era. */
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_SAY(&mcp->out, "\"protocolVersion\":");
+    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
     tcall_mcp_quoted_(
         mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_SAY(&mcp->out, ",\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
+/* Names both eras: a client of the other one then knows to begin anew. */
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
-    TCALL_SAY(&mcp->out, "\"supportedVersions\":[");
+    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
     tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_SAY(&mcp->out, ",");
+    TCALL_MCP_SAY_(mcp, ",");
     tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_SAY(&mcp->out, "],\"capabilities\":{\"tools\":{}}");
+    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
     tcall_mcp_keep_(mcp);
 }
 
@@ -308,13 +342,15 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
 /* A string from flash, with its escapes. */
 static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
 {
-    tcall_write_flash(&mcp->out, key);
+    tcall_mcp_say_(mcp, key);
     tcall_write_quote(&mcp->out);
     if (text)
-        tcall_write_flash(&mcp->out, text);
+        tcall_mcp_say_(mcp, text);
     tcall_write_unquote(&mcp->out);
 }
 
+/* Writes one tool. That it only looks at things is said, since clients else
+ * take it for one that destroys. */
 static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
@@ -323,29 +359,31 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
         tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
     tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
                       tool->description);
-    TCALL_SAY(&mcp->out, ",\"inputSchema\":");
+    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
     mcp->out.last = 0; /* no comma is due */
     tcall_mcp_schema_(mcp, tool);
     if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_SAY(&mcp->out, "}");
+        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
+    TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Writes the tools that may be called, in the order of the table. A cursor was
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_SAY(&mcp->out, "\"tools\":[");
+    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         if (tool->permissions & ~mcp->desc.allow)
             continue;
         if (!first)
-            TCALL_SAY(&mcp->out, ",");
+            TCALL_MCP_SAY_(mcp, ",");
         tcall_mcp_list_tool_(mcp, tool);
         first = false;
     }
-    TCALL_SAY(&mcp->out, "]");
+    TCALL_MCP_SAY_(mcp, "]");
     tcall_mcp_keep_(mcp);
 }
 
@@ -361,6 +399,8 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
     tcall_decoder_end(decoder);
 }
 
+/* Writes what is wrong with the arguments, for the model to mend. The first
+ * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
                               uint8_t from)
 {
@@ -368,7 +408,7 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_SAY(&mcp->out, "\n");
+            TCALL_MCP_SAY_(mcp, "\n");
         tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
     }
     return TCALL_E_INVALID;
@@ -382,11 +422,11 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     if (tool->confirm &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
+        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_SAY(&mcp->out, "did not");
+            TCALL_MCP_SAY_(mcp, "did not");
         else
-            TCALL_SAY(&mcp->out, "nobody can be asked here");
+            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
@@ -418,22 +458,24 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
     return tcall_mcp_run_(mcp, tool);
 }
 
+/* Answers a call. The tool writes into the text while it is sent, so whether it
+ * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    TCALL_FETCH_(tcall_tool, tool, mcp->desc.tools + mcp->tool);
+    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_SAY(&mcp->out, "\"content\":[{\"type\":\"text\",\"text\":");
+    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
     mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp, tool);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        TCALL_MCP_SAY_(mcp, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_SAY(&mcp->out, "}]");
+    TCALL_MCP_SAY_(mcp, "}]");
     if (error)
-        TCALL_SAY(&mcp->out, ",\"isError\":true");
+        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -498,6 +540,7 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     return NULL;
 }
 
+/* Does what was asked. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_result_(mcp);
@@ -508,9 +551,12 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
     default: break; /* ping: nothing */
     }
-    TCALL_SAY(&mcp->out, "}}");
+    TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Answers a request. A method that is not known comes first: nobody has said
+ * what its parameters may be. Misfits within the arguments of a tool are for
+ * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -557,7 +603,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_SAY(&mcp->out, "\n");
+        TCALL_MCP_SAY_(mcp, "\n");
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -597,7 +643,7 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
     for (i = 0; i < desc->tool_count; i++) {
-        TCALL_FETCH_(tcall_tool, tool, desc->tools + i);
+        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
         size_t len = 0;
         while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
             len++;

@@ -92,6 +92,9 @@ typedef struct tcall_mcp {
     char piece[32];
     bool blank;    /* nothing but white space in this line so far */
     uint16_t tool; /* index of the one that is called; tool_count: none */
+#ifdef __AVR__
+    tcall_tool row; /* the last one that was looked at */
+#endif
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {

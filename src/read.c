@@ -290,7 +290,7 @@ static void tcall_read_name_begin_(tcall_decoder *decoder)
     string->count = string->left = count;
     string->index = (uint8_t)(level->index + 1);
     string->word = count ? level->next : NULL;
-    if (string->index == count) {
+    if (count && string->index == count) {
         string->index = 0;
         string->word = tcall_read_names_(level);
     }

@@ -63,24 +63,27 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
 TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
                                        size_t to)
 {
+    if (from == to)
+        return;
     tcall_chat_shift_(reader->chat, from, to);
     tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Gives a part another length, at its end; the room is there. */
 TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
                                         int part, size_t len)
 {
-    size_t end = at + tcall_head_end_(tcall_reader_head_(reader, at), part);
-    size_t old = tcall_reader_len_(reader, at, part);
-    tcall_chat_resize_(reader->chat, at, part, len);
-    tcall_reader_moved_(reader, end, (size_t)-1, len - old);
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
 }
 
 /* Adds bytes, for which there is room, to the end of an item's part. */
@@ -94,14 +97,40 @@ TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
     tcall_copy_(end, bytes);
 }
 
-/* Moves a part of the item at from to the same part of an item before it. */
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+static void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
 TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
                                       size_t to, int part)
 {
-    size_t end = to + tcall_head_end_(tcall_reader_head_(reader, to), part);
-    size_t len = tcall_reader_len_(reader, from, part);
-    tcall_chat_move_(reader->chat, from, to, part);
-    tcall_reader_moved_(reader, end, from, len);
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
 }
 
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)

@@ -150,7 +150,12 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
         value = said.has_high && said.high < 1 ? "0" : "1";
         break;
     case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST: value = "[]"; break;
+    case TCALL_KIND_LIST:
+        tcall_write_text(out, "[");
+        if (node->low > 0)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        value = "]";
+        break;
     case TCALL_KIND_OBJECT: value = "{}"; break;
     default: break;
     }

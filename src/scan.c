@@ -645,6 +645,19 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
     return s->error;
 }
 
+/* Takes a byte that is just content of a string: the short way where bytes come
+ * one by one. Returns false for any other. */
+TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
+{
+    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
+        s->error || !tcall_is_plain_(*byte))
+        return false;
+    tcall_scan_bytes_(s, byte, 1);
+    tcall_scan_flush_(s);
+    s->pos++;
+    return true;
+}
+
 int tcall_scan_end(tcall_scan *s)
 {
     if (s->error)

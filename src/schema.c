@@ -255,15 +255,6 @@ static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
     return index + 1 + i;
 }
 
-/* The first member of a list or map. */
-static uint32_t tcall_node_first_(const tcall_node_ *program, uint32_t list)
-{
-    uint32_t first = list + 1;
-    return tcall_node_op_(&program[first]) == TCALL_K_INDEX_
-               ? tcall_node_after_(program, first)
-               : first;
-}
-
 /* The member of a map with this name, 0: none. Without an index the search
  * begins at next, after the member that was found last: names tend to come in
  * order. */
@@ -404,7 +395,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
 /* -- Lists and maps ------------------------------------------------------- */
 
 /* Emits an empty index for a map, if it has more than a few members. */
-static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
 {
     const char *key;
     uint32_t members = 0, slots;
@@ -542,7 +533,7 @@ static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
 /* -- Keywords ------------------------------------------------------------- */
 
 /* One type or an array of them, into the schema's own node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_node_ *node;
     const char *at = p;
@@ -589,7 +580,8 @@ static bool tcall_keyword_counts_(int op)
 }
 
 /* Bounds stay in the text, their length is kept; counts are read. */
-static void tcall_sc_number_(tcall_sc_ *c, int op, const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
+                                             const char *p)
 {
     tcall_str text = tcall_text_verbatim_(p);
     tcall_num_ n = tcall_num_read_(text);

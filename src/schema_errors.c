@@ -242,42 +242,38 @@ static const char *tcall_fault_is_(const tcall_fault_ *fault)
                : tcall_type_words_[type - TCALL_NULL];
 }
 
-/* "celsius", "fahrenheit" or "kelvin", as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *array)
+/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
+ * in an object, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const char *list)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_next_(array + 1), *next;
-    for (; *p != ']'; p = next) {
-        next = tcall_text_next_(tcall_text_skip_(p));
+    bool object = *list == '{';
+    const char *p = tcall_text_next_(list + 1), *next;
+    while (!tcall_text_closes_(p)) {
+        bool last;
+        next = object ? tcall_text_value_(p) : p;
+        next = tcall_text_next_(tcall_text_skip_(next));
         tcall_say_json_(writer, p);
-        if (*next == ']')
-            break;
-        tcall_write_text(
-            writer,
-            *tcall_text_next_(tcall_text_skip_(next)) == ']' ? " or " : ", ");
+        p = next;
+        if (tcall_text_closes_(p))
+            return;
+        last = !object &&
+               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
+        tcall_write_text(writer, last ? " or " : ", ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
-            break;
+            return;
         }
     }
 }
 
-/* The names that the schema around has properties for. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_fault_ *fault)
+/* What to do about a name that is no property: whether there are others. */
+static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_), i, end;
-    const char *before = "use one of ";
-    end = map ? tcall_node_after_(program, map) : 0;
-    for (i = map && map + 1 < end ? tcall_node_first_(program, map) : end;
-         i < end && writer->len < room; i = tcall_node_after_(program, i)) {
-        tcall_write_text(writer, before);
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, i));
-        before = ", ";
-    }
-    tcall_write_text(writer,
-                     *before == ',' ? " or leave it out" : "leave it out");
+    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
+    return map && tcall_node_after_(fault->schema->program, map) > map + 1
+               ? "use one of %P or leave it out"
+               : "leave it out";
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -488,7 +484,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_names_(writer, fault); break;
+    case 'N': return tcall_fault_names_(fault);
+    case 'P':
+        tcall_say_list_(
+            writer,
+            tcall_node_at_(fault->schema,
+                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+        break;
     }
     return rest;
 }

@@ -61,8 +61,9 @@
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. TCALL_GIVEN(&args, weather, days) returns whether a member
- * came with a value, TCALL_CAME whether it came at all, be it as null.
+ * most 64 members. build/shapes makes all this of JSON Schema.
+ * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
+ * TCALL_CAME whether it came at all, be it as null.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -242,7 +243,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
     TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
 #define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
-    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+    TCALL_EXTENSION_ struct me##_at_##name##_ {                               \
         int me##_##name##_has_an_unknown_kind                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \

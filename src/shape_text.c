@@ -35,19 +35,17 @@ typedef struct tcall_shape_view_ {
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the character, whose bytes must stay together for the writer to know them
- * as UTF-8. */
+ * by the byte; those of longer characters are written as they are, for the
+ * writer knows UTF-8 only by whole characters. */
 static void tcall_put_content_(tcall_writer *writer, const char *text)
 {
 #ifdef __AVR__
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(text)) != '\0') {
-        text++;
-        if (++len == sizeof bytes || (TCALL_BYTE_(text) & 0xC0) != 0x80) {
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
-            len = 0;
-        }
+    char byte;
+    while ((byte = TCALL_BYTE_(text++)) != '\0') {
+        if (byte & 0x80)
+            tcall_write_out_(writer, &byte, 1);
+        else
+            tcall_write_content_(writer, tcall_slice_(&byte, 1));
     }
 #else
     tcall_write_content_(writer, tcall_str_of(text));
@@ -70,26 +68,19 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, int64_t value, int decimals)
+static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+                              int decimals)
 {
-    char text[24];
-    tcall_writer digits;
-    tcall_writer_init(&digits, text, sizeof text);
-    tcall_write_fixed(&digits, value, decimals);
-    while (decimals && text[digits.fill - 1] == '0') {
-        digits.fill--;
-        decimals--;
-    }
-    if (text[digits.fill - 1] == '.')
-        digits.fill--;
-    tcall_write_bytes(writer, text, digits.fill);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
 /* ---- nodes ---- */
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    int64_t low, high;
+    tcall_whole_ low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -280,8 +271,8 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
     view->level--;
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash);
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash);
 
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
@@ -299,7 +290,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_value_(view->out, node, initial + node->offset, true);
+        tcall_put_scalar_(view->out, node, initial + node->offset, true);
     }
     tcall_write_close(view->out, '}');
 }
@@ -311,9 +302,8 @@ static void tcall_view_required_(tcall_shape_view_ *view,
     bool first = true;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        if (!(node->flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_VIEW_ALL_)
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
             continue;
         if (first) {
             tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
@@ -419,7 +409,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    int64_t value = 0;
+    tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -439,22 +429,9 @@ static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
     tcall_put_number_(writer, value, node->digits);
 }
 
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at, false);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at, bool flash)
+/* Writes a value that has no parts, all that a default can be. */
+static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at, bool flash)
 {
     uint8_t byte = 0;
     switch (node->kind) {
@@ -464,20 +441,42 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
                                        : TCALL_FLASH_TEXT_("false"));
         return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER: tcall_put_stored_(writer, node, at, flash); return;
+    case TCALL_KIND_CHOICE:
+        tcall_load_(&byte, at, sizeof byte, flash);
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, byte));
+        return;
     case TCALL_KIND_TEXT:
         if (flash)
             tcall_put_string_(writer, at);
         else
             tcall_write_string(writer, at);
         return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
+    default: tcall_put_stored_(writer, node, at, flash); return;
+    }
+}
+
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at);
+
+static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
+                            const char *at)
+{
+    TCALL_FETCH_(tcall_shape, item, list->more);
+    uint16_t count, i;
+    memcpy(&count, at, sizeof count);
+    at += list->digits;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count; i++, at += list->size)
+        tcall_put_value_(writer, item, at);
+    tcall_write_close(writer, ']');
+}
+
+/* Writes a value that is stored as its node says. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    switch (node->kind) {
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -485,7 +484,9 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    default: tcall_write_null(writer); return;
+    case TCALL_KIND_ANY:
+    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
+    default: tcall_put_scalar_(writer, node, at, false); return;
     }
 }
 
@@ -507,7 +508,7 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             continue;
         tcall_put_key_(writer, name);
         if (holds)
-            tcall_put_value_(writer, node, base + node->offset, false);
+            tcall_put_value_(writer, node, base + node->offset);
         else
             tcall_write_null(writer);
     }
@@ -617,7 +618,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 /* Writes a number of things: "1 character", "5 elements". */
 static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              int64_t count)
+                              tcall_whole_ count)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     int noun = node->kind == TCALL_KIND_LIST           ? 2
@@ -631,7 +632,7 @@ static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
 
 /* Writes a bound as it is counted. */
 static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, int64_t bound)
+                              const char *words, tcall_whole_ bound)
 {
     tcall_write_flash(writer, words);
     if (node->kind < TCALL_KIND_TEXT)

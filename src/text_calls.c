@@ -236,7 +236,7 @@ static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
 TCALL_NOINLINE_ TCALL_SHARED_ int
 tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
 {
-    const tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL;
     const tcall_marker_ *marker;
@@ -260,11 +260,12 @@ tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
         reader.at = end;
     }
     if (error == TCALL_OK && answer->calls) {
-        tcall_item_head_ *last = tcall_head_at_(chat, reader.last);
+        size_t end = at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - text.ptr);
         if (cut)
-            last->error = (int8_t)TCALL_E_CUT;
-        tcall_chat_resize_(chat, at, TCALL_PART_TEXT_,
-                           (size_t)(first - text.ptr));
+            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - text.len + spoken);
     }
     return answer->error = error;
 }

@@ -110,11 +110,25 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 /* A condition that must not hold, and what to tell the developer if it does. */
 typedef struct tcall_table_fault_ {
     bool wrong;
+#ifndef TOOLCALL_NO_REPORT
     const char *sentence;
+#endif
 } tcall_table_fault_;
 
+#ifndef TOOLCALL_NO_REPORT
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong, sentence               \
+    }
+#else
+#define TCALL_FAULT_(wrong, sentence) \
+    {                                 \
+        wrong                         \
+    }
+#endif
+
 /* Begins a line of the report; returns where to write on, or NULL. */
-static tcall_writer *tcall_report_(tcall *tc, const char *name)
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
 {
     tcall_writer *out = tc->desc.report;
     if (out) {
@@ -124,6 +138,31 @@ static tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+#ifndef TOOLCALL_NO_REPORT
+
+/* Reports that a thing has a fault. */
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    tcall_writer *out = tcall_report_(tc, name);
+    if (out) {
+        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, "\n");
+    }
+}
+
+#else
+
+static void tcall_report_fault_(tcall *tc, const char *name,
+                                const tcall_table_fault_ *fault)
+{
+    (void)tc;
+    (void)name;
+    (void)fault;
+}
+
+#endif
+
 /* Reports all faults that are true of the thing with this name. */
 static int tcall_report_faults_(tcall *tc, const char *name,
                                 const tcall_table_fault_ *faults, size_t count)
@@ -131,15 +170,10 @@ static int tcall_report_faults_(tcall *tc, const char *name,
     int r = TCALL_OK;
     size_t i;
     for (i = 0; i < count; i++) {
-        tcall_writer *out;
         if (!faults[i].wrong)
             continue;
         r = TCALL_E_TOOL;
-        out = tcall_report_(tc, name);
-        if (out) {
-            tcall_write_text(out, faults[i].sentence);
-            tcall_write_text(out, "\n");
-        }
+        tcall_report_fault_(tc, name, &faults[i]);
     }
     return r;
 }
@@ -167,60 +201,97 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
     return tool->parameters || tool->shape;
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* What is wrong with what a row says of its arguments. */
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
 {
+    bool checked = tcall_is_checked_(tool);
     const tcall_table_fault_ faults[] = {
-        {!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-         "the name must begin with a letter or _ and have 1 to 64 of A-Z a-z "
-         "0-9 _ -"},
-        {tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-         "another tool has this name"},
-        {!tool->run, "run is missing: name the function that does the work"},
-        {!tcall_is_checked_(tool) && !tool->allow_no_schema,
-         "parameters is missing: give a JSON Schema, or a shape, or set "
-         "allow_no_schema"},
-        {tool->parameters && tool->shape,
-         "parameters and shape say the same twice: leave out parameters, which "
-         "is written from the shape"},
-        {tool->strict && !tcall_is_checked_(tool),
-         "strict needs parameters, or a shape, to hold the model to"},
-        {tool->fields && tool->shape,
-         "a shape fills its struct itself: leave out fields and args_size"},
-        {tool->fields && !tcall_is_checked_(tool),
-         "fields need parameters: the schema that says what they are"},
-        {tool->fields && !tool->args_size,
-         "fields need args_size: sizeof the struct that they describe"},
-        {tool->args_size && !tool->fields,
-         "args_size needs fields: the table that fills the struct"},
-        {(tool->permissions | tool->optional_permissions) > TCALL_EVERYTHING,
-         "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE"},
-        {tool->safe > TCALL_SAFETY_UNSAFE, "safe is none of tcall_safety"},
-        {tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-         "no_schema_mode is none of tcall_no_schema"},
-        {!tool->hooks != !tool->hook_count,
-         "hooks and hook_count belong together: give both"},
-#ifdef TOOLCALL_NO_SCHEMA
-        {!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left out all else "
-                       "that checks arguments"},
-        {tool->parameters || tool->output || tool->provider_schema,
-         "schemas were left out by TOOLCALL_NO_SCHEMA"},
-#endif
+        TCALL_FAULT_(!checked && !tool->allow_no_schema,
+                     "parameters is missing: give a JSON Schema, or a shape, "
+                     "or set allow_no_schema"),
+        TCALL_FAULT_(tool->parameters && tool->shape,
+                     "parameters and shape say the same twice: leave out "
+                     "parameters, which is written from the shape"),
+        TCALL_FAULT_(tool->strict && !checked,
+                     "strict needs parameters, or a shape, to hold the model "
+                     "to"),
+        TCALL_FAULT_(tool->fields && tool->shape,
+                     "a shape fills its struct itself: leave out fields and "
+                     "args_size"),
+        TCALL_FAULT_(tool->fields && !checked,
+                     "fields need parameters: the schema that says what they "
+                     "are"),
+        TCALL_FAULT_(tool->fields && !tool->args_size,
+                     "fields need args_size: sizeof the struct that they "
+                     "describe"),
+        TCALL_FAULT_(tool->args_size && !tool->fields,
+                     "args_size needs fields: the table that fills the struct"),
+        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                     "no_schema_mode is none of tcall_no_schema"),
 #ifdef TOOLCALL_NO_SHAPES
-        {tool->shape != NULL, "shapes were left out by TOOLCALL_NO_SHAPES"},
+        TCALL_FAULT_(tool->shape != NULL,
+                     "shapes were left out by TOOLCALL_NO_SHAPES"),
 #endif
 #ifdef TOOLCALL_NO_BIND
-        {tool->fields != NULL, "fields were left out by TOOLCALL_NO_BIND"},
-#endif
-#ifdef TOOLCALL_NO_STRICT
-        {tool->strict, "strict was left out by TOOLCALL_NO_STRICT"},
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-        {tool->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(tool->fields != NULL,
+                     "fields were left out by TOOLCALL_NO_BIND"),
 #endif
     };
     return tcall_report_faults_(tc, tool->name, faults,
                                 sizeof faults / sizeof *faults);
+}
+
+#else
+
+TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
+                                                      const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
+                                   "out all else that checks arguments"),
+        TCALL_FAULT_(tool->parameters || tool->output ||
+                         tool->provider_schema || tool->fields,
+                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
+    };
+    return tcall_report_faults_(tc, tool->name, faults,
+                                sizeof faults / sizeof *faults);
+}
+
+#endif
+
+/* Everything that is wrong with a row but for its schemas and hooks. */
+TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_table_fault_ faults[] = {
+        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                     "the name must begin with a letter or _ and have 1 to 64 "
+                     "of A-Z a-z 0-9 _ -"),
+        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                     "another tool has this name"),
+        TCALL_FAULT_(!tool->run,
+                     "run is missing: name the function that does the work"),
+        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
+                         TCALL_EVERYTHING,
+                     "permissions has a bit that is none of TCALL_READ ... "
+                     "TCALL_ACTUATE"),
+        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
+                     "safe is none of tcall_safety"),
+        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
+                     "hooks and hook_count belong together: give both"),
+#ifdef TOOLCALL_NO_STRICT
+        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+#endif
+#ifdef TOOLCALL_NO_HOOKS
+        TCALL_FAULT_(tool->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+#endif
+    };
+    int r = tcall_report_faults_(tc, tool->name, faults,
+                                 sizeof faults / sizeof *faults);
+    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
 }
 
 /* The same for the registry itself. */
@@ -228,26 +299,32 @@ static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     const tcall_table_fault_ faults[] = {
-        {desc->tool_count > 0 && !desc->tools,
-         "tool_count needs tools: the table"},
-        {desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-         "there are more than 65535 tools"},
-        {!desc->rows != !desc->row_count,
-         "rows and row_count belong together: give both"},
-        {desc->rows && desc->row_count < desc->tool_count,
-         "rows has less room than tools needs"},
-        {!desc->hooks != !desc->hook_count,
-         "hooks and hook_count belong together: give both"},
-        {!desc->services != !desc->service_count,
-         "services and service_count belong together: give both"},
-        {desc->validator && !desc->validator->check,
-         "validator needs check: the function that checks arguments"},
+        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
+                     "tool_count needs tools: the table"),
+        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
+                         desc->row_count > UINT16_MAX,
+                     "there are more than 65535 tools"),
+        TCALL_FAULT_(!desc->rows != !desc->row_count,
+                     "rows and row_count belong together: give both"),
+        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
+                     "rows has less room than tools needs"),
+        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
+                     "hooks and hook_count belong together: give both"),
+        TCALL_FAULT_(!desc->services != !desc->service_count,
+                     "services and service_count belong together: give both"),
+        TCALL_FAULT_(
+            desc->validator && !desc->validator->check,
+            "validator needs check: the function that checks arguments"),
+#ifdef TOOLCALL_NO_REPORT
+        TCALL_FAULT_(desc->report != NULL, ""),
+#endif
 #ifdef TOOLCALL_NO_SCHEMA
-        {desc->validator != NULL,
-         "validator was left out by TOOLCALL_NO_SCHEMA"},
+        TCALL_FAULT_(desc->validator != NULL,
+                     "validator was left out by TOOLCALL_NO_SCHEMA"),
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        {desc->hook_count > 0, "hooks were left out by TOOLCALL_NO_HOOKS"},
+        TCALL_FAULT_(desc->hook_count > 0,
+                     "hooks were left out by TOOLCALL_NO_HOOKS"),
 #endif
     };
     return tcall_report_faults_(tc, "tcall_desc", faults,
@@ -482,9 +559,10 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     size_t i;
     for (i = 0; i < count; i++) {
         const tcall_table_fault_ faults[] = {
-            {!hooks[i].run, "run is missing: name the function to call"},
-            {hooks[i].stage >= TCALL_STAGE_COUNT,
-             "its stage is none of TCALL_STAGES"},
+            TCALL_FAULT_(!hooks[i].run,
+                         "run is missing: name the function to call"),
+            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
+                         "its stage is none of TCALL_STAGES"),
         };
         char which[64];
         tcall_writer out;

@@ -155,22 +155,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -193,7 +213,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
@@ -319,7 +340,8 @@ static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
     return more;
 }
 
-/* Writes number / 10^decimals from its last digit to its first. */
+/* Writes number / 10^decimals from its last digit to its first, without a comma
+ * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
                                uint64_t number, int decimals)
 {
@@ -337,15 +359,22 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
         *--first = '-';
-    return tcall_write_verbatim(
-        writer, tcall_slice_(first, (size_t)(out + sizeof out - first)));
+    return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+/* Writes value / 10^decimals without a comma before it. */
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+                                       int decimals)
 {
     uint64_t number = (uint64_t)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
+}
+
+int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+{
+    tcall_write_comma_(writer);
+    return tcall_write_decimal_(writer, value, decimals);
 }
 
 int tcall_write_int(tcall_writer *writer, int64_t value)
@@ -355,6 +384,7 @@ int tcall_write_int(tcall_writer *writer, int64_t value)
 
 int tcall_write_uint(tcall_writer *writer, uint64_t value)
 {
+    tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
 }
 

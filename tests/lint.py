@@ -63,11 +63,12 @@ def taken(path):
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     parts, calls, rows = [], "", 0
     for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|^TCALL_ARGS\(|"
+                         r"^TCALL_(?:OPEN_|EMPTY_)*(?:SHAPE|LIST|CHOICE)(?:_AS)?\([^\n]*\n|"
                          r"^static (?:const )?tcall_tool (\w+)\[\w*\] = |"
                          r"^\s*tool\.(name|description|parameters) = ",
                          text, re.M):
         code = m.group(0)
-        if not code.startswith("#define"):
+        if not code.startswith("#define") and not code.endswith("\n"):
             code = block(text, m.start()).strip()
         elif "TOOLCALL_" in code or "TTOOL_" in code or "_SOURCE" in code:
             continue
@@ -227,8 +228,8 @@ def main():
     for path in sorted(p for p in (ROOT / "examples").rglob("*")
                        if p.suffix in (".c", ".ino", ".h")):
         code, calls, rows = taken(path)
-        names = len(re.findall(  # those of scorers are no tools
-            r'\.name = "(?![^}]*\.(?:weight|score) = )', path.read_text()))
+        names = len(re.findall(  # those of scorers and servers are no tools
+            r'(?<!mcp)\.name = "(?![^}]*\.(?:weight|score) = )', path.read_text()))
         if path.name != "lint.c" and (rows or names):
             total += 1
             where = str(path.relative_to(ROOT))

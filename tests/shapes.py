@@ -6,6 +6,7 @@ Everything that is made is compiled, as C99 and as C++11.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -48,6 +49,7 @@ KINDS = [
     ({"enum": ["a", "b"]}, "choice(NAME)"),
     ({"type": "string", "enum": ["a", "b"]}, "choice(NAME)"),
     ({"const": "a"}, "choice(NAME)"),
+    ({"enum": ["", "a"]}, "choice(NAME)"),
     ({"enum": ["a", None]}, "or_null(choice(NAME))"),
     ({"type": "string", "enum": ["a", None]}, "choice(NAME)"),
     ({"enum": [True, False]}, "boolean"),
@@ -124,6 +126,7 @@ REFUSED = [
     ({"enum": []}, "", "enum"),
     ({"enum": ["w%d" % i for i in range(255)]}, "", "enum"),
     ({"enum": ["a\0b"]}, "", "enum"),
+    ({"type": "object", "properties": {"a\0b": {}}}, "/properties/a", "properties"),
     ({"enum": ["a", "b"], "minLength": 1, "type": "string"}, "", "enum"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "integer"}]}, "", "anyOf"),
     ({"anyOf": [{"type": "string", "maxLength": 1}, {"type": "string", "maxLength": 2}]}, "", "anyOf"),
@@ -134,6 +137,19 @@ REFUSED = [
     ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "", "allOf"),
     ({"$ref": "#/$defs/none"}, "", "$ref"),
     ({"$ref": "http://a.b/c"}, "", "$ref"),
+    ({"$ref": ""}, "", "$ref"),
+    ({"$ref": 5}, "", "$ref"),
+    ({"type": "object", "properties": [0]}, "", "properties"),
+    ({"type": "object", "required": "a"}, "", "required"),
+    ({"type": "array", "items": 5}, "/items", "schema"),
+    ({"type": "string", "maxLength": "5"}, "", "maxLength"),
+    ({"description": "a\0b"}, "", "description"),
+    ({"enum": "a"}, "", "enum"),
+    ({"const": "a", "enum": ["a", "b"]}, "", "enum"),
+    ({"const": 5, "minimum": 6, "type": "integer"}, "", "const"),
+    ({"enum": [-9000000000000000000, 9000000000000000000]}, "", "enum"),
+    ({"const": 1.5}, "", "const"),
+    ({"anyOf": {}}, "", "anyOf"),
     ({"$ref": "#/$defs/cycle"}, "/$ref/properties/next", "$ref"),
     ({"$ref": "#"}, None, "$ref"),
     ({"type": "string", "maxLength": -1}, "", "maxLength"),
@@ -166,7 +182,7 @@ DEFAULTS = [
 NAMES = [("plain", "plain"), ("int", "int_value"), ("class", "class_value"), ("me", "me_value"), ("ROW", "ROW_value"),
          ("errno", "errno_value"), ("given_", "given__value"), ("2d", "member_2d"), ("a-b", "a_b"), ("a.b", "a_b_2"), ("a b!", "a_b_3"),
          ("ä", "member"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
-         ("%s", "s")]
+         ("%s", "s"), ("", "member_3")]
 
 count = {True: 0, False: 0}
 
@@ -186,8 +202,12 @@ def shapes(value, *options, name="schema.json"):
     return done.returncode, done.stdout, done.stderr
 
 
+COMPILERS = [c for c in ("gcc -std=c99 -Wconversion -xc", "g++ -std=c++11 -xc++") if shutil.which(c.split()[0])]
+
+
 def compiles(rows, what):
-    for compiler in ("gcc -std=c99 -Wconversion -xc", "g++ -std=c++11 -xc++"):
+    check(COMPILERS, "neither gcc nor g++ is installed")
+    for compiler in COMPILERS:
         done = subprocess.run(compiler.split() + ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-I" + ROOT, "-fsyntax-only",
                                                   "-DTOOLCALL_SHAPE_LEVELS=9", "-"],
                               input='#include "toolcall.h"\n' + rows, capture_output=True, text=True)
@@ -202,7 +222,7 @@ def tool(name, member, required=False):
 
 
 def row_of(rows, name):
-    found = re.search(r"#define %s_ROWS\(ROW, me\) \\\n    ROW\(me, (.*), x, \\\n" % name.upper(), rows)
+    found = re.search(r"#define %s_ROWS\(ROW, me\) \\\n    ROW\(me, (.*), x, (?:\"\"\)|\\)\n" % name.upper(), rows)
     return found.group(1).replace(name + "_x", "NAME") if found else "no row"
 
 
@@ -260,6 +280,10 @@ def names():
     for name in ("delete_call, ", "words, ", "words_2, ", "WORDS_3, ", "tool_7up, ", "a_b_c, "):
         check("TCALL_OPEN_SHAPE(" + name in rows, "%s: %s" % (name, re.findall(r"TCALL_OPEN_SHAPE\(.*", rows)))
     compiles(rows, "names")
+    inner = {"type": "object", "properties": {"b": {"type": "object", "properties": {"c": {}}}, "b_c": {}}}
+    code, rows, said = shapes(inner, "--name", "a")
+    check("TCALL_OPEN_SHAPE(a, " in rows, rows)
+    compiles(rows, "names that are put together")
 
 
 def forms():
@@ -276,7 +300,7 @@ def forms():
     rows = set()
     for form, value in forms.items():
         code, made, said = shapes(value, "--tools", "TOOLS", name="weather.json")
-        check(code == 0 and 'TOOL(me, weather, TCALL_EVERYTHING, false, \\\n        "D")' in made, "%s: %d %s %s" % (form, code, made, said))
+        check(code == 0 and 'TOOL(me, weather, TCALL_EVERYTHING, false, "D")' in made, "%s: %d %s %s" % (form, code, made, said))
         rows.add(made)
     check(len(rows) == 1, "the forms do not become the same: %s" % rows)
     for value, shape in (({"name": "now"}, "OPEN_EMPTY_SHAPE(now)"), ({"name": "now", "parameters": {}}, "OPEN_EMPTY_SHAPE(now)"),

@@ -13,26 +13,6 @@ static const char *const codes[] = {
     "again",
     "memory",
     "usage",
-    "truncated",
-    "bare-word",
-    "bad-value",
-    "missing-comma",
-    "missing-colon",
-    "unescaped-quote-or-missing-comma",
-    "bad-escape",
-    "bad-key",
-    "bracket-mismatch",
-    "trailing-data",
-    "multiple-values",
-    "root-not-object",
-    "nul",
-    "utf-8",
-    "duplicate-key",
-    "depth",
-    "range",
-    "budget",
-    "schema",
-    "invalid",
     "tool",
     "unknown-tool",
     "denied",
@@ -44,9 +24,29 @@ static const char *const codes[] = {
     "cancelled",
     "aborted",
     "service",
-    "output",
     "stale",
     "unread",
+    "invalid",
+    "truncated",
+    "bad-value",
+    "bad-escape",
+    "trailing-data",
+    "nul",
+    "utf-8",
+    "depth",
+    "bare-word",
+    "missing-comma",
+    "missing-colon",
+    "unescaped-quote-or-missing-comma",
+    "bad-key",
+    "bracket-mismatch",
+    "multiple-values",
+    "root-not-object",
+    "duplicate-key",
+    "range",
+    "budget",
+    "schema",
+    "output",
     "twice",
     "loop",
     "provider",
@@ -72,10 +72,15 @@ static const char *const codes[] = {
 
 /* What a switch leaves out is said by the code alone. */
 #if defined TOOLCALL_NO_SENTENCES
-enum { SAID_CALL, SAID_HOOKS = 0, SAID_AGENT = 0 };
+enum { SAID_CALL, SAID_SCHEMA = 0, SAID_HOOKS = 0, SAID_AGENT = 0 };
 #else
 enum {
     SAID_CALL = 1,
+#ifdef TOOLCALL_NO_SCHEMA
+    SAID_SCHEMA = 0,
+#else
+    SAID_SCHEMA = 1,
+#endif
 #ifdef TOOLCALL_NO_HOOKS
     SAID_HOOKS = 0,
 #else
@@ -90,6 +95,8 @@ enum {
 #endif
 
 #define CALL(name, code, sentence) {TCALL_E_##name, code, sentence, SAID_CALL},
+#define SCHEMA(name, code, sentence) \
+    {TCALL_E_##name, code, sentence, SAID_SCHEMA},
 #define HOOKS(name, code, sentence) \
     {TCALL_E_##name, code, sentence, SAID_HOOKS},
 #define AGENT(name, code, sentence) \
@@ -98,8 +105,8 @@ static const struct {
     int error;
     const char *code, *sentence;
     bool said;
-} rows[] = {TCALL_ERRORS_CALL(CALL) TCALL_ERRORS_HOOKS(HOOKS)
-                TCALL_ERRORS_AGENT(AGENT)};
+} rows[] = {TCALL_ERRORS_CALL(CALL) TCALL_ERRORS_SCHEMA(SCHEMA)
+                TCALL_ERRORS_HOOKS(HOOKS) TCALL_ERRORS_AGENT(AGENT)};
 
 #define ROWS (sizeof rows / sizeof *rows)
 

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, ANTHROPIC, STRICT. */
+/* Needs: SCHEMA, OPENAI, ANTHROPIC, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #define TTOOL_IMPLEMENTATION

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, AGENT, PICK, SYNONYMS, PICK_INDEX. */
+/* Needs: SCHEMA, OPENAI, AGENT, PICK, SYNONYMS, PICK_INDEX. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -507,7 +507,8 @@ int main(void)
 {
     CHECK(sizeof(void *) != 4 || /* with one fault, as in the least profile */
           sizeof(tcall_decoder) -
-                  (TOOLCALL_MAX_FAULTS - 1) * sizeof(tcall_misfit) <= 200);
+                  (TOOLCALL_MAX_FAULTS - 1) * sizeof(tcall_misfit) <=
+              200);
     test_values();
     test_numbers();
     test_long_numbers();

@@ -43,6 +43,34 @@ static void test_waits(void)
     }
 }
 
+static void count_bytes(void *user, tcall_str piece)
+{
+    *(size_t *)user += piece.len;
+}
+
+/* Text is heard with the byte that completes it, not with a later one. */
+static void test_heard_at_once(void)
+{
+    static const char body[] = "data: {\"choices\":[{\"delta\":{\"content\":\"";
+    static char memory[1024];
+    tcall_reader reader;
+    tcall_block block;
+    tcall_chat chat;
+    size_t heard_bytes = 0, i;
+    memset(&block, 0, sizeof block);
+    block.base = memory;
+    block.size = sizeof memory;
+    tcall_chat_init(&chat, &block);
+    tcall_reader_init(&reader, &tcall_openai, &chat, count_bytes, &heard_bytes);
+    for (i = 0; body[i]; i++)
+        CHECK(tcall_reader_feed(&reader, body + i, 1) == TCALL_OK);
+    for (i = 0; i < 100; i++) {
+        CHECK(tcall_reader_feed(&reader, i % 9 ? "x" : "\xC3\xA4",
+                                i % 9 ? 1 : 2) == TCALL_OK);
+        CHECK(heard_bytes == i + 1 + (i + 9) / 9);
+    }
+}
+
 /* A long answer in a small block: the calls are there, the text is cut, but
  * heard in full, and never inside a character. */
 static void test_text_cut(void)
@@ -223,6 +251,7 @@ static void test_huge(void)
 int main(void)
 {
     test_waits();
+    test_heard_at_once();
     test_text_cut();
     test_arguments_too_large();
     test_said();

@@ -1,4 +1,4 @@
-/* Needs: OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS,
+/* Needs: SCHEMA, OPENAI, GEMINI, AGENT, SERVERS, LENIENT, TEXT_CALLS,
  * REASONING, STREAM. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED

@@ -75,17 +75,26 @@ static void add(buffer *to, const char *bytes, size_t len)
 }
 
 #ifdef __GNUC__
-__attribute__((format(printf, 2, 3)))
+__attribute__((format(printf, 2, 3), nonnull(2)))
 #endif
 static void
 say(buffer *to, const char *format, ...)
 {
-    char line[1024];
+    char line[1024], *longer;
+    int len;
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    len = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    add(to, line, strlen(line));
+    if (len < (int)sizeof line) {
+        add(to, line, (size_t)len);
+        return;
+    }
+    longer = (char *)take((size_t)len + 1, 1);
+    va_start(args, format);
+    vsnprintf(longer, (size_t)len + 1, format, args);
+    va_end(args);
+    add(to, longer, (size_t)len);
 }
 
 static char *join(const char *a, const char *b)
@@ -373,68 +382,69 @@ typedef enum treatment {
 static const struct keyword {
     const char *name;
     treatment treatment;
-    int types; /* that it is about */
+    int types;        /* that it is about */
+    tcall_type value; /* its own; TCALL_MISSING: several */
 } keywords[] = {
-    {"type", READ, ALL},
-    {"enum", READ, ALL},
-    {"const", READ, ALL},
-    {"anyOf", READ, ALL},
-    {"oneOf", READ, ALL},
-    {"allOf", READ, ALL},
-    {"$ref", READ, ALL},
-    {"$defs", READ, ALL},
-    {"definitions", READ, ALL},
-    {"description", READ, ALL},
-    {"default", READ, ALL},
-    {"minimum", READ, NUMBERS},
-    {"maximum", READ, NUMBERS},
-    {"exclusiveMinimum", READ, NUMBERS},
-    {"exclusiveMaximum", READ, NUMBERS},
-    {"minLength", READ, TEXTS},
-    {"maxLength", READ, TEXTS},
-    {"items", READ, TCALL_SHAPE_ARRAY},
-    {"minItems", READ, TCALL_SHAPE_ARRAY},
-    {"maxItems", READ, TCALL_SHAPE_ARRAY},
-    {"properties", READ, TCALL_SHAPE_OBJECT},
-    {"required", READ, TCALL_SHAPE_OBJECT},
-    {"additionalProperties", READ, TCALL_SHAPE_OBJECT},
-    {"unevaluatedProperties", READ, TCALL_SHAPE_OBJECT},
-    {"title", ANNOTATION, ALL},
-    {"examples", ANNOTATION, ALL},
-    {"example", ANNOTATION, ALL},
-    {"format", ANNOTATION, ALL},
-    {"deprecated", ANNOTATION, ALL},
-    {"readOnly", ANNOTATION, ALL},
-    {"writeOnly", ANNOTATION, ALL},
-    {"contentEncoding", ANNOTATION, ALL},
-    {"contentMediaType", ANNOTATION, ALL},
-    {"contentSchema", ANNOTATION, ALL},
-    {"$schema", ANNOTATION, ALL},
-    {"$id", ANNOTATION, ALL},
-    {"$anchor", ANNOTATION, ALL},
-    {"$comment", ANNOTATION, ALL},
-    {"pattern", REFUSED, TEXTS},
-    {"multipleOf", REFUSED, NUMBERS},
-    {"uniqueItems", REFUSED, TCALL_SHAPE_ARRAY},
-    {"prefixItems", REFUSED, TCALL_SHAPE_ARRAY},
-    {"additionalItems", ANNOTATION, TCALL_SHAPE_ARRAY},
-    {"unevaluatedItems", REFUSED, TCALL_SHAPE_ARRAY},
-    {"contains", REFUSED, TCALL_SHAPE_ARRAY},
-    {"minContains", ANNOTATION, TCALL_SHAPE_ARRAY},
-    {"maxContains", ANNOTATION, TCALL_SHAPE_ARRAY},
-    {"minProperties", REFUSED, TCALL_SHAPE_OBJECT},
-    {"maxProperties", REFUSED, TCALL_SHAPE_OBJECT},
-    {"patternProperties", REFUSED, TCALL_SHAPE_OBJECT},
-    {"propertyNames", REFUSED, TCALL_SHAPE_OBJECT},
-    {"dependencies", REFUSED, TCALL_SHAPE_OBJECT},
-    {"dependentRequired", REFUSED, TCALL_SHAPE_OBJECT},
-    {"dependentSchemas", REFUSED, TCALL_SHAPE_OBJECT},
-    {"not", REFUSED, ALL},
-    {"if", REFUSED, ALL},
-    {"then", ANNOTATION, ALL},
-    {"else", ANNOTATION, ALL},
-    {"$dynamicRef", REFUSED, ALL},
-    {"$recursiveRef", REFUSED, ALL},
+    {"type", READ, ALL, TCALL_MISSING},
+    {"enum", READ, ALL, TCALL_ARRAY},
+    {"const", READ, ALL, TCALL_MISSING},
+    {"anyOf", READ, ALL, TCALL_ARRAY},
+    {"oneOf", READ, ALL, TCALL_ARRAY},
+    {"allOf", READ, ALL, TCALL_ARRAY},
+    {"$ref", READ, ALL, TCALL_STRING},
+    {"$defs", READ, ALL, TCALL_OBJECT},
+    {"definitions", READ, ALL, TCALL_OBJECT},
+    {"description", READ, ALL, TCALL_STRING},
+    {"default", READ, ALL, TCALL_MISSING},
+    {"minimum", READ, NUMBERS, TCALL_NUMBER},
+    {"maximum", READ, NUMBERS, TCALL_NUMBER},
+    {"exclusiveMinimum", READ, NUMBERS, TCALL_NUMBER},
+    {"exclusiveMaximum", READ, NUMBERS, TCALL_NUMBER},
+    {"minLength", READ, TEXTS, TCALL_NUMBER},
+    {"maxLength", READ, TEXTS, TCALL_NUMBER},
+    {"items", READ, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"minItems", READ, TCALL_SHAPE_ARRAY, TCALL_NUMBER},
+    {"maxItems", READ, TCALL_SHAPE_ARRAY, TCALL_NUMBER},
+    {"properties", READ, TCALL_SHAPE_OBJECT, TCALL_OBJECT},
+    {"required", READ, TCALL_SHAPE_OBJECT, TCALL_ARRAY},
+    {"additionalProperties", READ, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"unevaluatedProperties", READ, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"title", ANNOTATION, ALL, TCALL_MISSING},
+    {"examples", ANNOTATION, ALL, TCALL_MISSING},
+    {"example", ANNOTATION, ALL, TCALL_MISSING},
+    {"format", ANNOTATION, ALL, TCALL_MISSING},
+    {"deprecated", ANNOTATION, ALL, TCALL_MISSING},
+    {"readOnly", ANNOTATION, ALL, TCALL_MISSING},
+    {"writeOnly", ANNOTATION, ALL, TCALL_MISSING},
+    {"contentEncoding", ANNOTATION, ALL, TCALL_MISSING},
+    {"contentMediaType", ANNOTATION, ALL, TCALL_MISSING},
+    {"contentSchema", ANNOTATION, ALL, TCALL_MISSING},
+    {"$schema", ANNOTATION, ALL, TCALL_MISSING},
+    {"$id", ANNOTATION, ALL, TCALL_MISSING},
+    {"$anchor", ANNOTATION, ALL, TCALL_MISSING},
+    {"$comment", ANNOTATION, ALL, TCALL_MISSING},
+    {"pattern", REFUSED, TEXTS, TCALL_MISSING},
+    {"multipleOf", REFUSED, NUMBERS, TCALL_MISSING},
+    {"uniqueItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"prefixItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"additionalItems", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"unevaluatedItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"contains", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"minContains", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"maxContains", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
+    {"minProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"maxProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"patternProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"propertyNames", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"dependencies", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"dependentRequired", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"dependentSchemas", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
+    {"not", REFUSED, ALL, TCALL_MISSING},
+    {"if", REFUSED, ALL, TCALL_MISSING},
+    {"then", ANNOTATION, ALL, TCALL_MISSING},
+    {"else", ANNOTATION, ALL, TCALL_MISSING},
+    {"$dynamicRef", REFUSED, ALL, TCALL_MISSING},
+    {"$recursiveRef", REFUSED, ALL, TCALL_MISSING},
 };
 
 static const struct keyword *keyword_of(const char *name)
@@ -443,6 +453,17 @@ static const struct keyword *keyword_of(const char *name)
         if (!strcmp(keywords[i].name, name))
             return &keywords[i];
     return NULL;
+}
+
+/* Returns the value of a keyword; a missing one where it is of a type that it
+ * must not have, which look_at_keywords refuses. */
+static tcall_json value_of(tcall_json schema, const char *keyword)
+{
+    tcall_json value = tcall_json_get(schema, keyword);
+    tcall_type wanted = keyword_of(keyword)->value;
+    if (wanted && tcall_json_type(value) != wanted)
+        memset(&value, 0, sizeof value);
+    return value;
 }
 
 /* Does this schema accept everything? */
@@ -485,6 +506,8 @@ static void look_at_keywords(const place *at, tcall_json schema, int types)
         } else if (!(known->types & types)) {
             if (option.verbose)
                 note(at, name, "says nothing of values of this type: dropped");
+        } else if (known->value && known->value != tcall_json_type(value)) {
+            refuse(at, name, "has a value of another type than it must have");
         } else if (known->treatment == REFUSED &&
                    !says_nothing(name, types, value)) {
             refuse(at, name, "a shape has nothing for it");
@@ -511,7 +534,7 @@ static meaning plain(int types)
 static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
                         int64_t otherwise)
 {
-    tcall_json value = tcall_json_get(schema, keyword);
+    tcall_json value = value_of(schema, keyword);
     int64_t count = tcall_json_int64(value, -1);
     if (!value.tok)
         return otherwise;
@@ -527,15 +550,15 @@ static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
 static void narrow_integers(const place *at, meaning *made, tcall_json schema,
                             const char *keyword, int direction)
 {
-    tcall_json value = tcall_json_get(schema, keyword);
+    tcall_json value = value_of(schema, keyword);
     double number = tcall_json_double(value, 0);
     double whole = direction > 0 ? ceil(number) : floor(number);
     bool excluded = *keyword == 'e' && !(number < whole) && !(number > whole);
     int64_t bound = tcall_json_int64(value, (int64_t)0);
     if (!value.tok)
         return;
-    if (tcall_json_type(value) != TCALL_NUMBER || number * direction > 9.2e18) {
-        refuse(at, keyword, "is no number of 64 bits");
+    if (number * direction > 9.2e18) {
+        refuse(at, keyword, "leaves no integer of 64 bits");
         return;
     }
     if (number * direction < -9.2e18)
@@ -581,17 +604,15 @@ static tcall_json number_bound(const place *at, tcall_json schema,
                                const char *keyword, const char *excluding,
                                bool *excluded)
 {
-    tcall_json bound = tcall_json_get(schema, keyword);
-    tcall_json other = tcall_json_get(schema, excluding);
+    tcall_json bound = value_of(schema, keyword);
+    tcall_json other = value_of(schema, excluding);
     double distance = tcall_json_double(other, 0) - tcall_json_double(bound, 0);
     bool low = keyword[1] == 'i'; /* of minimum */
     *excluded =
         other.tok && (!bound.tok || (low ? distance >= 0 : distance <= 0));
     if (*excluded)
         bound = other;
-    if (bound.tok && tcall_json_type(bound) != TCALL_NUMBER)
-        refuse(at, *excluded ? excluding : keyword, "is no number");
-    else if (bound.tok && !in_millionths(bound))
+    if (bound.tok && !in_millionths(bound))
         refuse(at, *excluded ? excluding : keyword,
                "has more than 6 decimals, or is too large");
     return bound;
@@ -619,7 +640,7 @@ static void read_string(const place *at, meaning *made, tcall_json schema)
 
 static void read_list(const place *at, meaning *made, tcall_json schema)
 {
-    tcall_json items = tcall_json_get(schema, "items");
+    tcall_json items = value_of(schema, "items");
     place below = {at, "items"};
     made->min = count_of(at, schema, "minItems", 0);
     made->max = count_of(at, schema, "maxItems", -1);
@@ -641,10 +662,6 @@ static void read_list(const place *at, meaning *made, tcall_json schema)
 static void read_required(const place *at, meaning *made, tcall_json required)
 {
     tcall_json name = tcall_json_first(required);
-    if (required.tok && tcall_json_type(required) != TCALL_ARRAY) {
-        refuse(at, "required", "is no list of names");
-        return;
-    }
     for (; name.tok; name = tcall_json_next(name)) {
         const char *wanted = tcall_json_string(name, "");
         size_t i = 0;
@@ -668,7 +685,7 @@ static bool read_open(const place *at, tcall_json schema)
                                          "unevaluatedProperties"};
     bool open = true;
     for (int i = 0; i < 2; i++) {
-        tcall_json value = tcall_json_get(schema, others[i]);
+        tcall_json value = value_of(schema, others[i]);
         if (tcall_json_type(value) == TCALL_BOOL &&
             !tcall_json_bool(value, true))
             open = false;
@@ -680,8 +697,8 @@ static bool read_open(const place *at, tcall_json schema)
 
 static void read_object(const place *at, meaning *made, tcall_json schema)
 {
-    tcall_json properties = tcall_json_get(schema, "properties");
-    tcall_json required = tcall_json_get(schema, "required");
+    tcall_json properties = value_of(schema, "properties");
+    tcall_json required = value_of(schema, "required");
     tcall_json value = tcall_json_first(properties);
     place within = {at, "properties"}, below = {&within, NULL};
     size_t count = (size_t)tcall_json_count(properties) +
@@ -692,8 +709,8 @@ static void read_object(const place *at, meaning *made, tcall_json schema)
         member *next = &made->members[made->member_count++];
         next->name = below.step = tcall_json_key(value).ptr;
         next->value = read_schema(&below, value);
-        if (strlen(next->name) != tcall_json_key(value).len || !*next->name)
-            refuse(&below, "properties", "a name that is empty or has a NUL");
+        if (strlen(next->name) != tcall_json_key(value).len)
+            refuse(&below, "properties", "its name has the character U+0000");
     }
     read_required(at, made, required);
     if (made->member_count > 64)
@@ -755,8 +772,8 @@ static void add_value(const place *at, values *all, tcall_json value, int types)
     if (type == TCALL_NULL) {
         all->null = types & TCALL_SHAPE_NULL;
     } else if (type == TCALL_STRING && types & TCALL_SHAPE_STRING) {
-        if (!text.len || strlen(text.ptr) != text.len)
-            refuse(at, "enum", "a word that is empty or has a NUL");
+        if (strlen(text.ptr) != text.len)
+            refuse(at, "enum", "a word has the character U+0000");
         if (!contains(&all->words, text.ptr))
             append(&all->words, join(text.ptr, ""));
     } else if (type == TCALL_NUMBER && types & NUMBERS) {
@@ -772,7 +789,8 @@ static void add_value(const place *at, values *all, tcall_json value, int types)
 }
 
 /* Returns what an enum accepts. */
-static meaning of_values(const place *at, const values *all)
+static meaning of_values(const place *at, const values *all,
+                         const char *keyword)
 {
     meaning made = plain(all->null ? TCALL_SHAPE_NULL : 0);
     if (all->words.count) {
@@ -789,14 +807,15 @@ static meaning of_values(const place *at, const values *all)
     }
     if (all->others || all->truths % 3 ||
         (all->words.count > 0) + (all->integers > 0) + (all->truths > 0) > 1 ||
-        (all->integers && all->high - all->low + 1 != all->integers))
-        refuse(at, "enum",
+        (all->integers && (uint64_t)all->high - (uint64_t)all->low + 1 !=
+                              (uint64_t)all->integers))
+        refuse(at, keyword,
                "values that are neither words nor a range of "
                "integers nor both truth values");
     else if (all->words.count > 254)
-        refuse(at, "enum", "more than 254 words");
+        refuse(at, keyword, "more than 254 words");
     else if (!made.types)
-        refuse(at, "enum", "no value is left");
+        refuse(at, keyword, "no value is left");
     return made;
 }
 
@@ -860,6 +879,8 @@ static const char *narrow(meaning *a, const meaning *b)
     if (a->form == INTEGER && b->form == INTEGER) {
         narrowed.low = a->low > b->low ? a->low : b->low;
         narrowed.high = a->high < b->high ? a->high : b->high;
+        if (narrowed.low > narrowed.high)
+            return "no value is left";
     } else if (a->form && b->form && !same(a, b)) {
         return "two schemas with limits";
     }
@@ -885,9 +906,10 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
     place within = {at, keyword}, below = {&within, NULL};
     tcall_json branch = tcall_json_first(branches);
     bool all = !strcmp(keyword, "allOf"), once = !strcmp(keyword, "oneOf");
-    const char *why =
-        tcall_json_count(branches) ? NULL : "is no list of schemas";
+    const char *why = tcall_json_count(branches) ? NULL : "is empty";
+    bool before = refused;
     meaning joint = plain(ALL), next;
+    refused = false;
     for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
@@ -902,8 +924,9 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
         why = narrow(made, &joint);
     if (!made->description && all)
         made->description = joint.description;
-    if (why && !refused)
+    if (why && !refused) /* else the reason is in one of them */
         refuse(at, keyword, why);
+    refused = refused || before;
 }
 
 static tcall_json root; /* the schema that "#/$defs/x" is in */
@@ -913,8 +936,10 @@ static tcall_json root; /* the schema that "#/$defs/x" is in */
 static tcall_json target_of(const char *pointer)
 {
     tcall_json found = root;
-    if (*pointer++ != '#')
-        memset(&found, 0, sizeof found);
+    if (*pointer == '#')
+        pointer++;
+    else
+        pointer = "?"; /* not in this schema */
     while (*pointer == '/' && found.tok) {
         buffer step = {NULL, 0, 0};
         for (pointer++; *pointer && *pointer != '/'; pointer++) {
@@ -957,52 +982,60 @@ static void read_reference(const place *at, meaning *made, tcall_json reference)
         refuse(at, "$ref", why);
 }
 
-/* Reads enum and const. */
-static void read_values(const place *at, meaning *made, tcall_json schema)
+/* Reads enum or, with a single value, const. */
+static void read_values(const place *at, meaning *made, tcall_json schema,
+                        const char *keyword)
 {
-    tcall_json list = tcall_json_get(schema, "enum");
-    tcall_json one = tcall_json_get(schema, "const");
-    tcall_json value = tcall_json_first(list);
+    tcall_json given = value_of(schema, keyword);
+    bool single = !strcmp(keyword, "const"), before = refused;
+    tcall_json value = tcall_json_first(given);
     const char *why;
     meaning meant;
     values all;
-    if (!list.tok && !one.tok)
+    if (!given.tok)
         return;
     memset(&all, 0, sizeof all);
-    if (one.tok)
-        add_value(at, &all, one, made->types);
-    for (; !one.tok && value.tok; value = tcall_json_next(value))
+    refused = false;
+    if (single)
+        add_value(at, &all, given, made->types);
+    for (; !single && value.tok; value = tcall_json_next(value))
         add_value(at, &all, value, made->types);
-    meant = of_values(at, &all);
+    meant = of_values(at, &all, keyword);
     why = refused ? NULL : narrow(made, &meant);
     if (why)
-        refuse(at, one.tok ? "const" : "enum", why);
+        refuse(at, keyword, why);
+    refused = refused || before;
 }
 
 static meaning read_schema(const place *at, tcall_json schema)
 {
     static const char *const combined[] = {"anyOf", "oneOf", "allOf"};
     meaning made = plain(ALL);
+    tcall_json words;
     if (tcall_json_type(schema) != TCALL_OBJECT) {
         if (!tcall_json_bool(schema, false))
             refuse(at, "schema", "accepts nothing, or is none");
         return made;
     }
-    made.types = types_of(at, tcall_json_get(schema, "type"));
-    if (!at && !tcall_json_get(schema, "type").tok)
+    made.types = types_of(at, value_of(schema, "type"));
+    if (!at && !value_of(schema, "type").tok)
         made.types = TCALL_SHAPE_OBJECT; /* arguments are */
     read_limits(at, &made, schema);
-    read_values(at, &made, schema);
+    read_values(at, &made, schema, "const");
+    read_values(at, &made, schema, "enum");
     look_at_keywords(at, schema, made.types);
-    made.description =
-        tcall_json_string(tcall_json_get(schema, "description"), NULL);
-    made.initial = tcall_json_get(schema, "default");
+    words = value_of(schema, "description");
+    made.description = tcall_json_string(words, NULL);
+    if (made.description &&
+        strlen(made.description) != tcall_json_str(words).len)
+        refuse(at, "description", "has the character U+0000");
+    made.initial = value_of(schema, "default");
     for (size_t i = 0; i < TCALL_ARRAY_LEN(combined); i++)
-        if (tcall_json_get(schema, combined[i]).tok)
-            read_branches(at, &made, tcall_json_get(schema, combined[i]),
+        if (value_of(schema, combined[i]).tok)
+            read_branches(at, &made, value_of(schema, combined[i]),
                           combined[i]);
-    if (tcall_json_get(schema, "$ref").tok)
-        read_reference(at, &made, tcall_json_get(schema, "$ref"));
+    if (value_of(schema, "$ref").tok)
+        read_reference(at, &made, value_of(schema, "$ref"));
     return made;
 }
 
@@ -1343,12 +1376,25 @@ static void say_role(buffer *to, const member *row, const kind *made)
     }
 }
 
+/* Adds the text of a row that began there: in its line where it fits, else in
+ * lines of its own. */
+static void say_text(buffer *to, size_t row, const char *words)
+{
+    buffer literal = {NULL, 0, 0};
+    say_literal(&literal, words ? words : "", " \\\n        ");
+    say(to, "%s", to->len - row + literal.len < 77 ? " " : " \\\n        ");
+    add(to, literal.at, literal.len);
+}
+
 /* Adds one row of an object's list. */
 static void say_row(buffer *to, const member *row, const char *name,
                     const kind *made)
 {
     bool other_name = strcmp(name, row->name) != 0;
-    say(to, " \\\n    ROW(me, ");
+    size_t before;
+    say(to, " \\\n");
+    before = to->len;
+    say(to, "    ROW(me, ");
     say_role(to, row, made);
     say(to, ", ");
     if (other_name) {
@@ -1357,9 +1403,8 @@ static void say_row(buffer *to, const member *row, const char *name,
         say(to, ", ");
     }
     say_kind(to, made);
-    say(to, "%s, %s, \\\n        ", other_name ? ")" : "", name);
-    say_literal(to, row->value.description ? row->value.description : "",
-                " \\\n        ");
+    say(to, "%s, %s,", other_name ? ")" : "", name);
+    say_text(to, before, row->value.description);
     say(to, ")");
 }
 
@@ -1382,6 +1427,7 @@ static void object_kind(output *to, kind *made, const meaning *what,
         kind of =
             kind_of(to, &row->value, join(join(base, "_"), own), level + 1);
         append(&ends, join("_at_", own));
+        append(&ends, join(join("_at_", own), "_"));
         say_row(&rows, row, own, &of);
         bytes = aligned(bytes, of.align) + of.size;
         align = of.align > align ? of.align : align;
@@ -1512,15 +1558,18 @@ static void say_tool(const char *name, tcall_json definition)
     tcall_json reads = tcall_json_get(hints, "readOnlyHint");
     tcall_json destroys = tcall_json_get(hints, "destructiveHint");
     tcall_json text = tcall_json_get(definition, "description");
+    size_t row;
     if (option.table && strcmp(name, tool_name)) {
         buffer reason = {NULL, 0, 0};
         say(&reason, "is %s in the table of tools", name);
         note(NULL, "name", reason.at);
     }
-    say(&table, " \\\n    TOOL(me, %s, TCALL_%s, %s, \\\n        ", name,
+    say(&table, " \\\n");
+    row = table.len;
+    say(&table, "    TOOL(me, %s, TCALL_%s, %s,", name,
         tcall_json_bool(reads, false) ? "READ" : "EVERYTHING",
         tcall_json_bool(destroys, false) ? "true" : "false");
-    say_literal(&table, tcall_json_string(text, ""), " \\\n        ");
+    say_text(&table, row, tcall_json_string(text, ""));
     say(&table, ")");
 }
 

@@ -109,3 +109,22 @@ static inline void board_number(unsigned number)
         board_number(number / 10);
     board_put((char)('0' + number % 10));
 }
+
+/* Reads up to the end of the line; what does not fit is left out. */
+static inline void board_line(char *line, size_t size)
+{
+    size_t len = 0;
+    int c;
+    while ((c = board_get()) >= ' ')
+        if (len < size - 1)
+            line[len++] = (char)c;
+    line[len] = '\0';
+}
+
+/* Writes a line. */
+static inline void board_say(const char *text, size_t len)
+{
+    while (len--)
+        board_put(*text++);
+    board_put('\n');
+}

@@ -17,6 +17,7 @@ tools, where the cost of a byte or a tool must stay the same; and the cost of
 the stages of a call, beside that of the function that it runs.
 """
 import concurrent.futures
+import functools
 import json
 import os
 import pathlib
@@ -188,7 +189,9 @@ SIZES = [("1 KB", 1 << 10), ("10 KB", 10 << 10), ("32 KB", 32 << 10),
 
 # ------------------------------------------------------------- measurement
 
+@functools.cache
 def build(name, level, *more):
+    """The program of a source, compiled once."""
     program = OUT / f"{name}{level}"
     subprocess.run(
         [os.environ.get("CC", "cc"), "-std=c99", level, "-I.", "-o", program,
