@@ -911,10 +911,10 @@ struct tcall_decoder {
 
     /* private */
     uint8_t state, depth, levels;
-    uint8_t use;   /* what becomes of the string */
-    bool object;   /* the innermost open container is one */
-    bool keeping;  /* a value is kept as its text */
-    uint16_t kept; /* bytes of that text so far */
+    uint8_t use;     /* what becomes of the string */
+    bool object;     /* the innermost open container is one */
+    uint8_t keeping; /* a value is kept as its text */
+    uint16_t kept;   /* bytes of that text so far */
     union {
         tcall_string_ string;
         tcall_number_ number;
@@ -3378,7 +3378,7 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait for approval */
-    tcall_writer out; /* of the call whose turn it is */
+    tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 
@@ -3646,7 +3646,10 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
 /* A byte of a string that needs no second look. */
 TCALL_SHARED_ bool tcall_is_plain_(char c)
 {
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+    unsigned char byte = (unsigned char)c;
+    if (byte > '\\') /* most letters */
+        return byte < 0x80;
+    return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -4078,6 +4081,9 @@ enum {
     TCALL_READ_STOPPED_
 };
 
+/* A value is kept as its text: not, on from here, up to here. */
+enum { TCALL_KEEP_NONE_, TCALL_KEEP_MORE_, TCALL_KEEP_LAST_ };
+
 /* What becomes of a string. */
 enum {
     TCALL_INTO_NOTHING_,
@@ -4181,7 +4187,7 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
         decoder->shape = &tcall_any_;
     }
     if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
+        decoder->keeping = TCALL_KEEP_MORE_;
         decoder->kept = 0;
     }
     return decoder->shape;
@@ -4191,8 +4197,8 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
 static void tcall_read_value_end_(tcall_decoder *decoder)
 {
     decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
-    if (tcall_read_shaped_(decoder))
-        decoder->keeping = false;
+    if (decoder->keeping && tcall_read_shaped_(decoder))
+        decoder->keeping = TCALL_KEEP_LAST_;
 }
 
 /* Keeps a part of the value's text. What it has no room for is noted when it
@@ -4208,8 +4214,9 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     } else {
         decoder->kept = size;
     }
-    if (decoder->keeping)
+    if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
+    decoder->keeping = TCALL_KEEP_NONE_;
     if (decoder->kept < size) {
         to[decoder->kept] = 0;
         return;
@@ -4318,7 +4325,12 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
 
 static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
 {
-    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    tcall_string_ *string = &decoder->now.string;
+    string->utf.left = 0;
+    string->high = 0;
+    string->word = NULL;
+    string->to = NULL;
+    string->len = string->followed = 0;
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -4354,6 +4366,7 @@ static void tcall_read_text_begin_(tcall_decoder *decoder)
     } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
         string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->index = 0;
         string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
         string->left = string->count;
     }
@@ -4468,7 +4481,11 @@ static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    return at + 1;
+    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
+        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
+        at++;
+    }
+    return at;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -4728,7 +4745,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 }
 
 /* Only what has bounds, or must be whole, is looked at. */
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
@@ -4748,9 +4765,13 @@ static void tcall_read_number_end_(tcall_decoder *decoder)
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
 {
+    tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
+    number->state = TCALL_N_START_;
+    number->minus = number->small = false;
+    number->lost = number->zeros = number->places = number->length = 0;
+    number->power = 0;
+    number->digits = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 
@@ -4812,7 +4833,7 @@ static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
 
 /* ---- objects and arrays ---- */
 
-/* The root's object is in its level already. */
+/* The root's object is in its level already. No member has come. */
 static void tcall_read_object_begin_(tcall_level_ *level,
                                      const tcall_shape *shape)
 {
@@ -4820,11 +4841,8 @@ static void tcall_read_object_begin_(tcall_level_ *level,
         TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
     if (object)
         level->what = object;
-    object = (const tcall_object *)level->what;
     level->next = tcall_read_names_(level);
-    TCALL_COPY_(level->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(level->base, 0, 2 * (size_t)(tcall_read_came_(level) - level->base));
 }
 
 /* An object or list with a shape is a level of its own. */
@@ -4865,16 +4883,47 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* Notes each required member that did not come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_read_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 8, 1,
+                                                 1, 2, 0, 1, 0}; /* by kind */
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Sets a member that was not given to what it is at first. */
+static void tcall_read_initial_(const tcall_level_ *level,
+                                const tcall_shape *member)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    uint16_t offset = TCALL_FETCH_16_(&member->offset);
+    if (offset != TCALL_NOWHERE)
+        TCALL_COPY_(level->base + offset, initial + offset,
+                    tcall_read_initial_size_(member));
+}
+
+/* Looks after the members that were not given. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    const char *came = tcall_read_came_(level);
+    const char *given = level->base, *came = tcall_read_came_(level);
     uint8_t i, count = TCALL_FETCH_8_(&object->count);
     for (i = 0; i < count; i++, member++) {
+        if (TCALL_BIT_OF_(given, i))
+            continue;
+        tcall_read_initial_(level, member);
         if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
             !TCALL_BIT_OF_(came, i)) {
             level->index = i;
@@ -4963,45 +5012,45 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 
 /* ---- between tokens ---- */
 
-/* After a value: a comma or a closing bracket. */
-static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
-{
-    if (*at == '}' || *at == ']')
-        return tcall_read_close_(decoder, at);
-    if (*at != ',')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    return at + 1;
-}
-
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+/* A name that is there already goes with the comma before it. */
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
+                                    const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
             return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '}')
-            return tcall_read_close_(decoder, at); /* fall through */
-    case TCALL_READ_NAME_:
-        if (*at != '"')
-            break;
-        tcall_read_name_begin_(decoder);
-        return at + 1;
     case TCALL_READ_COLON_:
         if (*at != ':')
             break;
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
-    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    case TCALL_READ_NEXT_:
+        if (*at == '}' || *at == ']')
+            return tcall_read_close_(decoder, at);
+        if (*at != ',')
+            break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        if (++at == end || *at != '"' || !decoder->object)
+            return at; /* fall through */
+    case TCALL_READ_NAME_:
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '"') {
+            tcall_read_name_begin_(decoder);
+            return at + 1;
+        }
+        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
+            return tcall_read_close_(decoder, at);
+        break;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
-                                     const char *end)
+/* Apart from the loop over a piece, which needs few registers. */
+TCALL_NOINLINE_ static const char *
+tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
@@ -5009,7 +5058,7 @@ static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at);
+    default: return tcall_read_mark_(decoder, at, end);
     }
 }
 
@@ -5019,13 +5068,13 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
     int error;
     while (at < end && decoder->state != TCALL_READ_STOPPED_) {
         const char *from = at;
-        bool keeping = decoder->keeping;
-        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
+            tcall_is_space_(*at)) {
             at++;
             continue;
         }
         at = tcall_read_token_(decoder, at, end);
-        if (keeping || decoder->keeping)
+        if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);
@@ -7528,22 +7577,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -7566,7 +7635,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
@@ -18469,35 +18539,56 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* What a schema takes of a budget. */
+typedef struct tcall_strict_needs_ {
+    bool unfit; /* it cannot be strict */
+    uint16_t optional, unions;
+} tcall_strict_needs_;
+
+/* Writes a schema that is a text. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
+                                               uint8_t mode, tcall_writer *out,
+                                               const char *schema)
+{
+    tcall_strict_view_ view;
+    memset(&view, 0, sizeof view);
+    view.mode = mode;
+    view.out = out;
+    tcall_strict_walk_(&view, schema);
+    needs->unfit = view.unfit;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
+}
+
 /* The same of a shape, which is written as the mode wants it: bounds are left
  * out, objects are closed, and OpenAI wants every property to be required. */
-static void tcall_strict_shape_(tcall_strict_view_ *strict,
-                                const tcall_object *shape)
+TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
+                                                uint8_t mode, tcall_writer *out,
+                                                const tcall_object *shape)
 {
     tcall_shape_view_ view;
     memset(&view, 0, sizeof view);
-    view.out = strict->out;
-    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                                      : TCALL_VIEW_CLOSED_;
+    view.out = out;
+    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                              : TCALL_VIEW_CLOSED_;
     tcall_view_shape_(&view, shape);
-    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    strict->optional = view.optional;
-    strict->unions = view.unions;
+    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
-                               uint8_t mode, tcall_writer *out)
+static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
+                                              uint8_t mode, tcall_writer *out)
 {
     const tcall_object *shape = tcall_sent_shape_(tool);
-    memset(view, 0, sizeof *view);
-    view->mode = mode;
-    view->out = out;
+    tcall_strict_needs_ needs;
     if (shape)
-        tcall_strict_shape_(view, shape);
+        tcall_strict_shape_(&needs, mode, out, shape);
     else
-        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
+    return needs;
 }
 
 /* Is the schema that of an object, and not one of several? */
@@ -18514,18 +18605,18 @@ static bool tcall_strict_plain_(const tcall_tool *tool)
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
+    tcall_strict_needs_ needs;
     tcall_writer count;
-    tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    tcall_strict_tool_(&view, tool, budget->mode, &count);
-    if (view.unfit || !tcall_strict_plain_(tool) ||
-        view.optional > budget->optional || view.unions > budget->unions)
+    needs = tcall_strict_tool_(tool, budget->mode, &count);
+    if (needs.unfit || !tcall_strict_plain_(tool) ||
+        needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - view.optional);
-    budget->unions = (uint16_t)(budget->unions - view.unions);
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
     return true;
 }
 
@@ -18535,11 +18626,10 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_view_ view;
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    tcall_strict_tool_(&view, tool, budget->mode, out);
+    tcall_strict_tool_(tool, budget->mode, out);
     return true;
 }
 
@@ -19553,8 +19643,9 @@ typedef struct tcall_tool_form_ {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
-                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              tcall_sent_tools_ *tools,
+                                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
@@ -22243,20 +22334,29 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 /* The functions below whose frame is large are never inlined: their frames
  * would lie on the stack while a tool runs. */
 
+/* Tells of a request that begins. */
+TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.bytes = agent->request.body_len;
+    event.tools = tcall_agent_tools_(agent);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer counter;
-    tcall_event event;
+    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(&counter, NULL, 0);
-    result = tcall_agent_write_(agent, &counter);
+    tcall_writer_init(counter, NULL, 0);
+    result = tcall_agent_write_(agent, counter);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter.len);
+    tcall_agent_set_request_(agent, counter->len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -22264,10 +22364,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
         return result;
-    memset(&event, 0, sizeof event);
-    event.bytes = counter.len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+    tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;
@@ -22911,6 +23008,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 /* ---- the message ---- */
 
+/* Indices of members, in the order of their names below. */
 enum {
     TCALL_MCP_JSONRPC_,
     TCALL_MCP_ID_,
@@ -22999,6 +23097,8 @@ static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
     &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
 /* clang-format on */
 
+/* Returns whether a member is in one of the sets that its struct begins with.
+ */
 static bool tcall_mcp_came_(const uint8_t *set, int member)
 {
     return TCALL_BIT_OF_(set, member) != 0;
@@ -23074,11 +23174,14 @@ static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
 #define TCALL_MCP_SAY_(mcp, literal) \
     tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
 
+/* Returns whether the request is of the era that has no initialize: it says its
+ * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
+/* Writes a text that has nothing to escape. */
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
@@ -23086,6 +23189,8 @@ static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
     tcall_write_char_(&mcp->out, '"');
 }
 
+/* Begins an answer. The id goes back as it came, so that no client has to know
+ * another spelling of it; what could not be kept whole is null. */
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
     TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
@@ -23095,6 +23200,7 @@ static void tcall_mcp_begin_(tcall_mcp *mcp)
         TCALL_MCP_SAY_(mcp, "null");
 }
 
+/* Writes what this server is called. */
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
     tcall_mcp_say_(mcp, key);
@@ -23106,6 +23212,7 @@ static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
     TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Begins a result: in the later era each says that it is whole, and whose. */
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
@@ -23128,12 +23235,14 @@ static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
     tcall_write_quote(&mcp->out);
 }
 
+/* Ends the message, and with it the answer. */
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
     TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Refuses the request in words from flash. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
@@ -23141,7 +23250,8 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     tcall_mcp_end_error_(mcp);
 }
 
-/* In the words of the shape. */
+/* Refuses the request in the words of the message's shape; a stash that was too
+ * small has words of its own, for what helps is another order. */
 static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 {
     const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
@@ -23158,6 +23268,7 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
     tcall_mcp_end_error_(mcp);
 }
 
+/* Says which version to come back with. */
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
@@ -23181,6 +23292,7 @@ static void tcall_mcp_keep_(tcall_mcp *mcp)
         TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
+/* Agrees to the client's version, or offers the latest of its era. */
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
@@ -23191,6 +23303,7 @@ static void tcall_mcp_initialize_(tcall_mcp *mcp)
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
+/* Names both eras: a client of the other one then knows to begin anew. */
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
     TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
@@ -23227,6 +23340,8 @@ static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
     tcall_write_unquote(&mcp->out);
 }
 
+/* Writes one tool. That it only looks at things is said, since clients else
+ * take it for one that destroys. */
 static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
@@ -23243,6 +23358,8 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
     TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Writes the tools that may be called, in the order of the table. A cursor was
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
@@ -23273,6 +23390,8 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
     tcall_decoder_end(decoder);
 }
 
+/* Writes what is wrong with the arguments, for the model to mend. The first
+ * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
                               uint8_t from)
 {
@@ -23330,6 +23449,8 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
     return tcall_mcp_run_(mcp, tool);
 }
 
+/* Answers a call. The tool writes into the text while it is sent, so whether it
+ * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
     const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
@@ -23410,6 +23531,7 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     return NULL;
 }
 
+/* Does what was asked. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_result_(mcp);
@@ -23423,6 +23545,9 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Answers a request. A method that is not known comes first: nobody has said
+ * what its parameters may be. Misfits within the arguments of a tool are for
+ * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
