@@ -6249,8 +6249,7 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
-                                                   tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -6269,26 +6268,6 @@ static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
     }
     for (slot = first; slot < end; slot++)
         slot->mark = 0;
-    return NULL;
-}
-
-/* The same, faster, for few keys: each is held against those before it, unless
- * none of them is alike at first sight. */
-static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
-                                                  tcall_tok *object)
-{
-    tcall_tok *end = object + object->span, *key, *other;
-    uint32_t seen = 0;
-    for (key = object + 1; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        const char *name = text + key->start;
-        unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
-        for (other = object + 1; seen >> (look & 31) & 1 && other < key;
-             other += 1 + other[1].span)
-            if (tcall_json_same_(text, key, len, other))
-                return key;
-        seen |= (uint32_t)1 << (look & 31);
-    }
     return NULL;
 }
 
@@ -6316,8 +6295,7 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
-                                 : tcall_find_duplicate_key_small_(text, t);
+            twice = tcall_find_duplicate_key_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
@@ -7825,8 +7803,9 @@ typedef struct tcall_big_ {
 } tcall_big_;
 
 typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low, high;
-    bool even; /* the bounds themselves read back as the same, too */
+    tcall_big_ value, scale, low;
+    bool even;   /* the bounds themselves read back as the same, too */
+    bool uneven; /* high is twice as much as low, else they are the same */
 } tcall_shortest_;
 
 /* Adds number * 2^shift. */
@@ -7855,17 +7834,16 @@ static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
     }
 }
 
-/* Adds or, with sign -1, takes away. */
-static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
-                               int sign)
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
 {
     int64_t carry = 0;
     int i;
     for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
         carry += big->limb[i];
-        carry += sign * (int64_t)other->limb[i];
+        carry -= other->limb[i];
         big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : carry >> 32;
+        carry = carry < 0 ? -1 : 0;
     }
 }
 
@@ -7878,7 +7856,7 @@ static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
     return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
 }
 
-/* Sets all four for fraction * 2^exponent. */
+/* Sets all of it for fraction * 2^exponent. */
 static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
                                 int exponent)
 {
@@ -7888,10 +7866,10 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     int up = exponent > 0 ? exponent : 0, down = up - exponent;
     memset(s, 0, sizeof *s);
     s->even = !(fraction & 1);
+    s->uneven = uneven;
     tcall_big_add_(&s->value, fraction, up + 1 + uneven);
     tcall_big_add_(&s->scale, 1, down + 1 + uneven);
     tcall_big_add_(&s->low, 1, up);
-    tcall_big_add_(&s->high, 1, up + uneven);
 }
 
 /* Goes on to the next digit. */
@@ -7899,17 +7877,21 @@ static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
     tcall_big_multiply_(&s->low, 10);
-    tcall_big_multiply_(&s->high, 10);
 }
 
 /* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number. */
+ * reads back as the same number: value + high - scale, from the highest limb
+ * down, until what is left below can no longer change its sign. */
 static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
 {
-    tcall_big_ sum = s->value;
-    int order;
-    tcall_big_combine_(&sum, &s->high, 1);
-    order = tcall_big_compare_(&sum, &s->scale);
+    int64_t order = 0;
+    int i = TCALL_BIG_LIMBS_;
+    while (i-- > 0 && order > -4 && order < 4) {
+        order *= (int64_t)1 << 32;
+        order += s->value.limb[i];
+        order += (int64_t)s->low.limb[i] << s->uneven;
+        order -= s->scale.limb[i];
+    }
     return order > 0 || (order == 0 && s->even);
 }
 
@@ -7937,7 +7919,7 @@ static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
         int order, digit = 0;
         bool low, high;
         for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_combine_(&s->value, &s->scale, -1);
+            tcall_big_subtract_(&s->value, &s->scale);
         order = tcall_big_compare_(&s->value, &s->low);
         low = order < 0 || (order == 0 && s->even);
         high = tcall_shortest_reaches_(s);
@@ -8304,7 +8286,8 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
     tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
+                                               const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
@@ -8325,7 +8308,8 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
     }
 }
 
-static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
+                                              const void *item)
 {
     TCALL_FETCH_(tcall_shape, node, item);
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
