@@ -3643,13 +3643,16 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* A byte of a string that needs no second look. */
-TCALL_SHARED_ bool tcall_is_plain_(char c)
+/* Returns the end of a run of bytes of a string that stand for themselves. */
+TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
-    unsigned char byte = (unsigned char)c;
-    if (byte > '\\') /* most letters */
-        return byte < 0x80;
-    return byte >= 0x20 && byte != '"' && byte != '\\';
+    for (; at < end; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
+                        : byte < 0x20 || byte == '"' || byte == '\\')
+            break;
+    }
+    return at;
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -4451,8 +4454,7 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
-            while (at < end && tcall_is_plain_(*at))
-                at++;
+            at = tcall_plain_run_(at, end);
             if (at == end || (c = (unsigned char)*at) < 0x80)
                 break;
         }
@@ -5452,9 +5454,7 @@ TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
             break;
         p += sizeof word;
     }
-    while (p < end && tcall_is_plain_(*p))
-        p++;
-    return p;
+    return tcall_plain_run_(p, end);
 }
 
 /* The same, non-ASCII characters included; stops with an error at a byte that
@@ -5759,7 +5759,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
 TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
 {
     if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || !tcall_is_plain_(*byte))
+        s->error || tcall_plain_run_(byte, byte + 1) == byte)
         return false;
     tcall_scan_bytes_(s, byte, 1);
     tcall_scan_flush_(s);
