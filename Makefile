@@ -105,6 +105,7 @@ matrix: $(BUILD)/deps
 size: $(BUILD)/deps
 	@tests/need python3
 	@tests/measure/size.py
+	@tests/measure/profiles.py
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py

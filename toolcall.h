@@ -557,7 +557,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
     TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
 #define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
-    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+    TCALL_EXTENSION_ struct me##_at_##name##_ {                               \
         int me##_##name##_has_an_unknown_kind                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
@@ -7528,22 +7528,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -7566,7 +7586,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
@@ -10506,7 +10527,9 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error.
+ * is for, which may push a frame; what that says is counted or is an error. The
+ * members of an object and the elements of an array are gone through once, each
+ * with all that is for it.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
@@ -11142,17 +11165,29 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    if (!once) {
+    if (!once)
         tcall_ev_fails_(e, f, first, f->holding);
-    }
     return false;
+}
+
+/* contains: whether as many elements match as have to. */
+static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+    uint32_t matches = f->by.ask.matches;
+    if (matches < (min ? program[min].arg : 1))
+        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
+    if (max && matches > program[max].arg)
+        tcall_ev_fails_(e, f, max, matches);
 }
 
 /* The schema at pc has been applied to all that it is for: to the next. */
 static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t next = tcall_node_after_(program, f->pc);
     uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
         if (op == TCALL_K_IF_ && f->by.ask.branch) {
@@ -11171,14 +11206,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_) {
-        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->by.ask.matches < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
-        if (max && f->by.ask.matches > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->by.ask.matches);
-    }
+    if (op == TCALL_K_CONTAINS_)
+        tcall_ev_counted_(e, f);
     f->pc = next;
     memset(&f->by, 0, sizeof f->by);
     f->holding = 0;
@@ -22903,6 +22932,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 /* ---- the message ---- */
 
+/* Indices of members, in the order of their names below. */
 enum {
     TCALL_MCP_JSONRPC_,
     TCALL_MCP_ID_,
@@ -22991,6 +23021,8 @@ static const tcall_object tcall_mcp_shape_ TCALL_FLASH_ = {
     &tcall_mcp_initial_, sizeof(tcall_mcp_message_), 6, true};
 /* clang-format on */
 
+/* Returns whether a member is in one of the sets that its struct begins with.
+ */
 static bool tcall_mcp_came_(const uint8_t *set, int member)
 {
     return TCALL_BIT_OF_(set, member) != 0;
@@ -23066,11 +23098,14 @@ static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
 #define TCALL_MCP_SAY_(mcp, literal) \
     tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
 
+/* Returns whether the request is of the era that has no initialize: it says its
+ * version itself. */
 static bool tcall_mcp_modern_(const tcall_mcp *mcp)
 {
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
+/* Writes a text that has nothing to escape. */
 static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
 {
     tcall_write_char_(&mcp->out, '"');
@@ -23078,6 +23113,8 @@ static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
     tcall_write_char_(&mcp->out, '"');
 }
 
+/* Begins an answer. The id goes back as it came, so that no client has to know
+ * another spelling of it; what could not be kept whole is null. */
 static void tcall_mcp_begin_(tcall_mcp *mcp)
 {
     TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
@@ -23087,6 +23124,7 @@ static void tcall_mcp_begin_(tcall_mcp *mcp)
         TCALL_MCP_SAY_(mcp, "null");
 }
 
+/* Writes what this server is called. */
 static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
 {
     tcall_mcp_say_(mcp, key);
@@ -23098,6 +23136,7 @@ static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
     TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Begins a result: in the later era each says that it is whole, and whose. */
 static void tcall_mcp_begin_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_(mcp);
@@ -23120,12 +23159,14 @@ static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
     tcall_write_quote(&mcp->out);
 }
 
+/* Ends the message, and with it the answer. */
 static void tcall_mcp_end_error_(tcall_mcp *mcp)
 {
     tcall_write_unquote(&mcp->out);
     TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Refuses the request in words from flash. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 {
     tcall_mcp_begin_error_(mcp, code);
@@ -23133,7 +23174,8 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     tcall_mcp_end_error_(mcp);
 }
 
-/* In the words of the shape. */
+/* Refuses the request in the words of the message's shape; a stash that was too
+ * small has words of its own, for what helps is another order. */
 static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
 {
     const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
@@ -23150,6 +23192,7 @@ static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
     tcall_mcp_end_error_(mcp);
 }
 
+/* Says which version to come back with. */
 static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_error_(mcp, -32022);
@@ -23173,6 +23216,7 @@ static void tcall_mcp_keep_(tcall_mcp *mcp)
         TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
 }
 
+/* Agrees to the client's version, or offers the latest of its era. */
 static void tcall_mcp_initialize_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
@@ -23183,6 +23227,7 @@ static void tcall_mcp_initialize_(tcall_mcp *mcp)
     tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
 }
 
+/* Names both eras: a client of the other one then knows to begin anew. */
 static void tcall_mcp_discover_(tcall_mcp *mcp)
 {
     TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
@@ -23219,6 +23264,8 @@ static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
     tcall_write_unquote(&mcp->out);
 }
 
+/* Writes one tool. That it only looks at things is said, since clients else
+ * take it for one that destroys. */
 static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
@@ -23235,6 +23282,8 @@ static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
     TCALL_MCP_SAY_(mcp, "}");
 }
 
+/* Writes the tools that may be called, in the order of the table. A cursor was
+ * never given, so there is but one page. */
 static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
@@ -23265,6 +23314,8 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
     tcall_decoder_end(decoder);
 }
 
+/* Writes what is wrong with the arguments, for the model to mend. The first
+ * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
                               uint8_t from)
 {
@@ -23322,6 +23373,8 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
     return tcall_mcp_run_(mcp, tool);
 }
 
+/* Answers a call. The tool writes into the text while it is sent, so whether it
+ * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
     const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
@@ -23402,6 +23455,7 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     return NULL;
 }
 
+/* Does what was asked. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
     tcall_mcp_begin_result_(mcp);
@@ -23415,6 +23469,9 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
     TCALL_MCP_SAY_(mcp, "}}");
 }
 
+/* Answers a request. A method that is not known comes first: nobody has said
+ * what its parameters may be. Misfits within the arguments of a tool are for
+ * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;

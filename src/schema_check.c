@@ -7,7 +7,9 @@
  * Checking is one loop over a stack of small frames, one per schema that is at
  * work on a value. Each turn looks at the next node of the top frame: an
  * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error.
+ * is for, which may push a frame; what that says is counted or is an error. The
+ * members of an object and the elements of an array are gone through once, each
+ * with all that is for it.
  * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
  */
 
@@ -643,17 +645,29 @@ static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
         f->flags |= TCALL_F_LAST_;
         return true;
     }
-    if (!once) {
+    if (!once)
         tcall_ev_fails_(e, f, first, f->holding);
-    }
     return false;
+}
+
+/* contains: whether as many elements match as have to. */
+static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
+{
+    const tcall_node_ *program = e->program;
+    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
+    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
+    uint32_t matches = f->by.ask.matches;
+    if (matches < (min ? program[min].arg : 1))
+        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
+    if (max && matches > program[max].arg)
+        tcall_ev_fails_(e, f, max, matches);
 }
 
 /* The schema at pc has been applied to all that it is for: to the next. */
 static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
 {
     const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc), min, max;
+    uint32_t next = tcall_node_after_(program, f->pc);
     uint32_t end = tcall_ev_end_(e, f);
     if (!(f->flags & TCALL_F_LAST_)) {
         if (op == TCALL_K_IF_ && f->by.ask.branch) {
@@ -672,14 +686,8 @@ static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
                 return;
         }
     }
-    if (op == TCALL_K_CONTAINS_) {
-        min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-        max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-        if (f->by.ask.matches < (min ? program[min].arg : 1))
-            tcall_ev_fails_(e, f, min ? min : f->pc, f->by.ask.matches);
-        if (max && f->by.ask.matches > program[max].arg)
-            tcall_ev_fails_(e, f, max, f->by.ask.matches);
-    }
+    if (op == TCALL_K_CONTAINS_)
+        tcall_ev_counted_(e, f);
     f->pc = next;
     memset(&f->by, 0, sizeof f->by);
     f->holding = 0;

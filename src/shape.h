@@ -243,7 +243,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \
     TCALL_USE_(TCALL_MEMBER_OF_, kind, name)
 #define TCALL_ROW_HOLDS_(me, role, kind, name, text)                          \
-    TCALL_EXTENSION_ struct me##_##name##_ {                                  \
+    TCALL_EXTENSION_ struct me##_at_##name##_ {                               \
         int me##_##name##_has_an_unknown_kind                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \

@@ -155,22 +155,42 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
+/* Returns the letter of a byte's short escape, or 0. */
+static char tcall_write_short_(char c)
+{
+    switch (c) {
+    case '"':
+    case '\\': return c;
+    case '\b': return 'b';
+    case '\f': return 'f';
+    case '\n': return 'n';
+    case '\r': return 'r';
+    case '\t': return 't';
+    default: return 0;
+    }
+}
+
+static char tcall_write_hex_(int digit)
+{
+    return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
+}
+
 /* Makes the escape of a byte, 6 characters at most, and returns its length. A
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    static const char named[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
-    const char *which = c ? strchr(named, c) : NULL;
-    if (which) {
-        out[0] = '\\';
-        out[1] = names[which - named];
+    char letter = tcall_write_short_(c);
+    out[0] = '\\';
+    out[1] = letter ? letter : 'u';
+    if (letter)
         return 2;
-    }
-    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
-    if (!(c & 0x80)) {
-        out[4] = digits[c >> 4];
-        out[5] = digits[c & 15];
+    if (c & 0x80) {
+        out[2] = out[3] = out[4] = 'f';
+        out[5] = 'd';
+    } else {
+        out[2] = out[3] = '0';
+        out[4] = tcall_write_hex_(c >> 4);
+        out[5] = tcall_write_hex_(c & 15);
     }
     return 6;
 }
@@ -193,7 +213,8 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
         size = tcall_write_escape_(escape, *stop);
         if (twice) { /* its backslash, and the quote or backslash after it */
             bool both = escape[1] == '"' || escape[1] == '\\';
-            tcall_write_out_(writer, "\\\\", both ? 2 : 1);
+            const char slashes[2] = {'\\', '\\'};
+            tcall_write_out_(writer, slashes, both ? 2 : 1);
         }
         tcall_write_out_(writer, escape, size);
         bytes = stop + 1;

@@ -143,7 +143,12 @@ REFUSED = [
     ({"type": "object", "required": "a"}, "", "required"),
     ({"type": "array", "items": 5}, "/items", "schema"),
     ({"type": "string", "maxLength": "5"}, "", "maxLength"),
+    ({"description": "a\0b"}, "", "description"),
     ({"enum": "a"}, "", "enum"),
+    ({"const": "a", "enum": ["a", "b"]}, "", "enum"),
+    ({"const": 5, "minimum": 6, "type": "integer"}, "", "const"),
+    ({"enum": [-9000000000000000000, 9000000000000000000]}, "", "enum"),
+    ({"const": 1.5}, "", "const"),
     ({"anyOf": {}}, "", "anyOf"),
     ({"$ref": "#/$defs/cycle"}, "/$ref/properties/next", "$ref"),
     ({"$ref": "#"}, None, "$ref"),
@@ -275,6 +280,10 @@ def names():
     for name in ("delete_call, ", "words, ", "words_2, ", "WORDS_3, ", "tool_7up, ", "a_b_c, "):
         check("TCALL_OPEN_SHAPE(" + name in rows, "%s: %s" % (name, re.findall(r"TCALL_OPEN_SHAPE\(.*", rows)))
     compiles(rows, "names")
+    inner = {"type": "object", "properties": {"b": {"type": "object", "properties": {"c": {}}}, "b_c": {}}}
+    code, rows, said = shapes(inner, "--name", "a")
+    check("TCALL_OPEN_SHAPE(a, " in rows, rows)
+    compiles(rows, "names that are put together")
 
 
 def forms():

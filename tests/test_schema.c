@@ -260,6 +260,15 @@ static void test_rare(void)
     CHECK(verdict("{\"multipleOf\":400000009}", "800000019") == 0);
     CHECK(verdict("{\"prefixItems\":[true,false]}", "[1]") == 1);
     CHECK(verdict("{\"prefixItems\":[{}],\"items\":false}", "[1,2]") == 0);
+    /* what is for members says nothing of elements */
+    CHECK(verdict("{\"patternProperties\":{\"a\":false},\"properties\":{},"
+                  "\"prefixItems\":[{}],\"items\":{\"type\":\"null\"}}",
+                  "[1,null,null]") == 1);
+    /* nothing is ignored beside a $ref where there is nothing */
+    CHECK(verdict_in(TCALL_DRAFT_7,
+                     "{\"$ref\":\"#/definitions/a\",\"required\":[],"
+                     "\"properties\":{},\"definitions\":{\"a\":{}}}",
+                     "1") == 1);
     CHECK(verdict_in(TCALL_DRAFT_7,
                      "{\"items\":[{}],\"additionalItems\":false}",
                      "[1,2]") == 0);
@@ -482,6 +491,14 @@ static void test_faults(void)
                  "\\\"city\\\", \\\"unit\\\", \\\"days\\\" or leave it out\"},"
                  "{\"path\":\"\",\"keyword\":\"required\",\"message\":"
                  "\"the property \\\"city\\\" is missing; add it\"}]"));
+    /* in the order of the value */
+    CHECK(faults("{\"properties\":{\"a\":{\"type\":\"null\"}},"
+                 "\"additionalProperties\":{\"type\":\"null\"}}",
+                 "{\"b\":1,\"a\":2}",
+                 "[{\"path\":\"/b\",\"keyword\":\"type\",\"message\":"
+                 "\"1 is a number; send null\"},"
+                 "{\"path\":\"/a\",\"keyword\":\"type\",\"message\":"
+                 "\"2 is a number; send null\"}]"));
     CHECK(faults(
         "{\"items\":{\"maximum\":3}}", "[1,7]",
         "[{\"path\":\"/1\",\"keyword\":\"maximum\",\"message\":\"7 is over the maximum 3; send a number of at most 3\"}]"));

@@ -13,6 +13,11 @@ typedef struct row {
     const char *schema, *value, *lines;
 } row;
 
+/* 120 characters. */
+#define LONG                                                         \
+    "a name that is so long that a list of a few such names is too " \
+    "much for one sentence, so that the rest of them are left "
+
 static const row rows[] = {
     {"{'type':'integer'}", "'x'", ": 'x' is a string; send an integer"},
     {"{'type':['integer','null']}", "[1]",
@@ -77,6 +82,11 @@ static const row rows[] = {
      "{'a/b':1}",
      "/a~1b: 'a/b' is not a property here; use one of 'city', 'days' or leave "
      "it out"},
+    {"{'properties':{'" LONG "a':{},'" LONG "b':{},'" LONG "c':{},'" LONG
+     "d':{}},'additionalProperties':false}",
+     "{'b':1}",
+     "/b: 'b' is not a property here; use one of '" LONG "a', '" LONG
+     "b', '" LONG "c', ... or leave it out"},
     {"{'additionalProperties':false}", "{'b':1}",
      "/b: 'b' is not a property here; leave it out"},
     {"{'additionalProperties':{'type':'string'}}", "{'b':1}",

@@ -75,17 +75,26 @@ static void add(buffer *to, const char *bytes, size_t len)
 }
 
 #ifdef __GNUC__
-__attribute__((format(printf, 2, 3)))
+__attribute__((format(printf, 2, 3), nonnull(2)))
 #endif
 static void
 say(buffer *to, const char *format, ...)
 {
-    char line[1024];
+    char line[1024], *longer;
+    int len;
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    len = vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    add(to, line, strlen(line));
+    if (len < (int)sizeof line) {
+        add(to, line, (size_t)len);
+        return;
+    }
+    longer = (char *)take((size_t)len + 1, 1);
+    va_start(args, format);
+    vsnprintf(longer, (size_t)len + 1, format, args);
+    va_end(args);
+    add(to, longer, (size_t)len);
 }
 
 static char *join(const char *a, const char *b)
@@ -780,7 +789,8 @@ static void add_value(const place *at, values *all, tcall_json value, int types)
 }
 
 /* Returns what an enum accepts. */
-static meaning of_values(const place *at, const values *all)
+static meaning of_values(const place *at, const values *all,
+                         const char *keyword)
 {
     meaning made = plain(all->null ? TCALL_SHAPE_NULL : 0);
     if (all->words.count) {
@@ -797,14 +807,15 @@ static meaning of_values(const place *at, const values *all)
     }
     if (all->others || all->truths % 3 ||
         (all->words.count > 0) + (all->integers > 0) + (all->truths > 0) > 1 ||
-        (all->integers && all->high - all->low + 1 != all->integers))
-        refuse(at, "enum",
+        (all->integers && (uint64_t)all->high - (uint64_t)all->low + 1 !=
+                              (uint64_t)all->integers))
+        refuse(at, keyword,
                "values that are neither words nor a range of "
                "integers nor both truth values");
     else if (all->words.count > 254)
-        refuse(at, "enum", "more than 254 words");
+        refuse(at, keyword, "more than 254 words");
     else if (!made.types)
-        refuse(at, "enum", "no value is left");
+        refuse(at, keyword, "no value is left");
     return made;
 }
 
@@ -868,6 +879,8 @@ static const char *narrow(meaning *a, const meaning *b)
     if (a->form == INTEGER && b->form == INTEGER) {
         narrowed.low = a->low > b->low ? a->low : b->low;
         narrowed.high = a->high < b->high ? a->high : b->high;
+        if (narrowed.low > narrowed.high)
+            return "no value is left";
     } else if (a->form && b->form && !same(a, b)) {
         return "two schemas with limits";
     }
@@ -894,7 +907,9 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
     tcall_json branch = tcall_json_first(branches);
     bool all = !strcmp(keyword, "allOf"), once = !strcmp(keyword, "oneOf");
     const char *why = tcall_json_count(branches) ? NULL : "is empty";
+    bool before = refused;
     meaning joint = plain(ALL), next;
+    refused = false;
     for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
@@ -909,8 +924,9 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
         why = narrow(made, &joint);
     if (!made->description && all)
         made->description = joint.description;
-    if (why && !refused)
+    if (why && !refused) /* else the reason is in one of them */
         refuse(at, keyword, why);
+    refused = refused || before;
 }
 
 static tcall_json root; /* the schema that "#/$defs/x" is in */
@@ -966,32 +982,36 @@ static void read_reference(const place *at, meaning *made, tcall_json reference)
         refuse(at, "$ref", why);
 }
 
-/* Reads enum and const. */
-static void read_values(const place *at, meaning *made, tcall_json schema)
+/* Reads enum or, with a single value, const. */
+static void read_values(const place *at, meaning *made, tcall_json schema,
+                        const char *keyword)
 {
-    tcall_json list = value_of(schema, "enum");
-    tcall_json one = value_of(schema, "const");
-    tcall_json value = tcall_json_first(list);
+    tcall_json given = value_of(schema, keyword);
+    bool single = !strcmp(keyword, "const"), before = refused;
+    tcall_json value = tcall_json_first(given);
     const char *why;
     meaning meant;
     values all;
-    if (!list.tok && !one.tok)
+    if (!given.tok)
         return;
     memset(&all, 0, sizeof all);
-    if (one.tok)
-        add_value(at, &all, one, made->types);
-    for (; !one.tok && value.tok; value = tcall_json_next(value))
+    refused = false;
+    if (single)
+        add_value(at, &all, given, made->types);
+    for (; !single && value.tok; value = tcall_json_next(value))
         add_value(at, &all, value, made->types);
-    meant = of_values(at, &all);
+    meant = of_values(at, &all, keyword);
     why = refused ? NULL : narrow(made, &meant);
     if (why)
-        refuse(at, one.tok ? "const" : "enum", why);
+        refuse(at, keyword, why);
+    refused = refused || before;
 }
 
 static meaning read_schema(const place *at, tcall_json schema)
 {
     static const char *const combined[] = {"anyOf", "oneOf", "allOf"};
     meaning made = plain(ALL);
+    tcall_json words;
     if (tcall_json_type(schema) != TCALL_OBJECT) {
         if (!tcall_json_bool(schema, false))
             refuse(at, "schema", "accepts nothing, or is none");
@@ -1001,9 +1021,14 @@ static meaning read_schema(const place *at, tcall_json schema)
     if (!at && !value_of(schema, "type").tok)
         made.types = TCALL_SHAPE_OBJECT; /* arguments are */
     read_limits(at, &made, schema);
-    read_values(at, &made, schema);
+    read_values(at, &made, schema, "const");
+    read_values(at, &made, schema, "enum");
     look_at_keywords(at, schema, made.types);
-    made.description = tcall_json_string(value_of(schema, "description"), NULL);
+    words = value_of(schema, "description");
+    made.description = tcall_json_string(words, NULL);
+    if (made.description &&
+        strlen(made.description) != tcall_json_str(words).len)
+        refuse(at, "description", "has the character U+0000");
     made.initial = value_of(schema, "default");
     for (size_t i = 0; i < TCALL_ARRAY_LEN(combined); i++)
         if (value_of(schema, combined[i]).tok)
@@ -1402,6 +1427,7 @@ static void object_kind(output *to, kind *made, const meaning *what,
         kind of =
             kind_of(to, &row->value, join(join(base, "_"), own), level + 1);
         append(&ends, join("_at_", own));
+        append(&ends, join(join("_at_", own), "_"));
         say_row(&rows, row, own, &of);
         bytes = aligned(bytes, of.align) + of.size;
         align = of.align > align ? of.align : align;

@@ -5,7 +5,7 @@
  *                         when the answer to the last one has come
  *     uno_run ELF LINK    its UART is a pseudo-terminal to which LINK points
  *
- * Ends when the other side does, and says on stderr how much RAM was touched:
+ * MCU names another chip. Ends when the other side does, and says on stderr how much RAM was touched:
  * all of it is painted before the start.
  */
 #define _GNU_SOURCE 1
@@ -92,7 +92,8 @@ static int run(avr_t *avr, avr_irq_t *uart, bool in_turns)
 int main(int argc, char **argv)
 {
     static elf_firmware_t program;
-    avr_t *avr = avr_make_mcu_by_name("atmega328p");
+    const char *chip = getenv("MCU");
+    avr_t *avr = avr_make_mcu_by_name(chip ? chip : "atmega328p");
     uint32_t flags = 0, low, at;
     avr_irq_t *uart;
     int state;

@@ -52,10 +52,15 @@ def link(name, target):
     return elf
 
 
+# What has not room in an ATmega328P.
+CHIPS = {"core": "atmega1284p"}
+
+
 def link_avr(name):
+    chip = f"-mmcu={CHIPS.get(name, 'atmega328p')}"
     elf = OUT / f"{name}-AVR.elf"
     source = "examples/uno/avr.c" if name == "uno" else f"examples/profiles/{name}.c"
-    size.run([*mcp_uno.AVR, "-Wno-sign-compare", source, "-o", elf])
+    size.run([*mcp_uno.AVR, "-Wno-sign-compare", chip, source, "-o", elf])
     return elf
 
 
@@ -87,7 +92,7 @@ def stack(name, target, elf):
         for line in LINES[name].splitlines(True):
             p.stdin.write(line.encode())
             p.stdin.flush()
-            while select.select([p.stdout], [], [], 1)[0]:
+            while select.select([p.stdout], [], [], 0.6)[0]:
                 more = os.read(p.stdout.fileno(), 65536)
                 said += more
                 if not more:
@@ -105,7 +110,8 @@ def stack(name, target, elf):
 
 def stack_avr(name, elf):
     p = subprocess.run([mcp_uno.OUT / "uno_run", elf], input=LINES[name].encode(),
-                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60,
+                       env={**os.environ, "MCU": CHIPS.get(name, "atmega328p")})
     return int(re.search(r"stack (\d+)", p.stderr.decode()).group(1))
 
 
@@ -130,10 +136,11 @@ def main():
     held = dict(re.findall(r"^(\S+ \S+) ([\d ]+)$",
                            (ROOT / "tests" / "measure" / "profiles.held").read_text(), re.M))
     for name, target, *figures in rows:
-        print("profile", name, target, *figures)
         aim = AIMS.get((name, target))
-        if aim and figures[0] > aim:
-            print(f"  aim {aim}: MISSED by {figures[0] - aim}")
+        missed = aim and figures[0] - aim
+        print("profile", name, target, *figures)
+        if aim and missed > 0:
+            print(f"  aim {aim}: MISSED by {missed}")
         for figure, most in zip(figures, held.get(f"{name} {target}", "").split()):
             good = figure <= int(most) * 1.01
             passed, failed = passed + good, failed + (not good)
