@@ -326,20 +326,29 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 /* The functions below whose frame is large are never inlined: their frames
  * would lie on the stack while a tool runs. */
 
+/* Tells of a request that begins. */
+TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.bytes = agent->request.body_len;
+    event.tools = tcall_agent_tools_(agent);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer counter;
-    tcall_event event;
+    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(&counter, NULL, 0);
-    result = tcall_agent_write_(agent, &counter);
+    tcall_writer_init(counter, NULL, 0);
+    result = tcall_agent_write_(agent, counter);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter.len);
+    tcall_agent_set_request_(agent, counter->len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -347,10 +356,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
         return result;
-    memset(&event, 0, sizeof event);
-    event.bytes = counter.len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+    tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;

@@ -189,7 +189,7 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait for approval */
-    tcall_writer out; /* of the call whose turn it is */
+    tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 

@@ -119,7 +119,10 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
 /* A byte of a string that needs no second look. */
 TCALL_SHARED_ bool tcall_is_plain_(char c)
 {
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+    unsigned char byte = (unsigned char)c;
+    if (byte > '\\') /* most letters */
+        return byte < 0x80;
+    return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
 /* Returns the value of a hex digit, or -1. */

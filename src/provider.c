@@ -531,8 +531,9 @@ typedef struct tcall_tool_form_ {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
-                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              tcall_sent_tools_ *tools,
+                                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;

@@ -32,6 +32,9 @@ enum {
     TCALL_READ_STOPPED_
 };
 
+/* A value is kept as its text: not, on from here, up to here. */
+enum { TCALL_KEEP_NONE_, TCALL_KEEP_MORE_, TCALL_KEEP_LAST_ };
+
 /* What becomes of a string. */
 enum {
     TCALL_INTO_NOTHING_,
@@ -135,7 +138,7 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
         decoder->shape = &tcall_any_;
     }
     if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
+        decoder->keeping = TCALL_KEEP_MORE_;
         decoder->kept = 0;
     }
     return decoder->shape;
@@ -145,8 +148,8 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
 static void tcall_read_value_end_(tcall_decoder *decoder)
 {
     decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
-    if (tcall_read_shaped_(decoder))
-        decoder->keeping = false;
+    if (decoder->keeping && tcall_read_shaped_(decoder))
+        decoder->keeping = TCALL_KEEP_LAST_;
 }
 
 /* Keeps a part of the value's text. What it has no room for is noted when it
@@ -162,8 +165,9 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     } else {
         decoder->kept = size;
     }
-    if (decoder->keeping)
+    if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
+    decoder->keeping = TCALL_KEEP_NONE_;
     if (decoder->kept < size) {
         to[decoder->kept] = 0;
         return;
@@ -272,7 +276,12 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
 
 static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
 {
-    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    tcall_string_ *string = &decoder->now.string;
+    string->utf.left = 0;
+    string->high = 0;
+    string->word = NULL;
+    string->to = NULL;
+    string->len = string->followed = 0;
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -308,6 +317,7 @@ static void tcall_read_text_begin_(tcall_decoder *decoder)
     } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
         string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->index = 0;
         string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
         string->left = string->count;
     }
@@ -422,7 +432,11 @@ static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    return at + 1;
+    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
+        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
+        at++;
+    }
+    return at;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -682,7 +696,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 }
 
 /* Only what has bounds, or must be whole, is looked at. */
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
@@ -702,9 +716,13 @@ static void tcall_read_number_end_(tcall_decoder *decoder)
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
 {
+    tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
+    number->state = TCALL_N_START_;
+    number->minus = number->small = false;
+    number->lost = number->zeros = number->places = number->length = 0;
+    number->power = 0;
+    number->digits = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 
@@ -766,7 +784,7 @@ static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
 
 /* ---- objects and arrays ---- */
 
-/* The root's object is in its level already. */
+/* The root's object is in its level already. No member has come. */
 static void tcall_read_object_begin_(tcall_level_ *level,
                                      const tcall_shape *shape)
 {
@@ -774,11 +792,8 @@ static void tcall_read_object_begin_(tcall_level_ *level,
         TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
     if (object)
         level->what = object;
-    object = (const tcall_object *)level->what;
     level->next = tcall_read_names_(level);
-    TCALL_COPY_(level->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(level->base, 0, 2 * (size_t)(tcall_read_came_(level) - level->base));
 }
 
 /* An object or list with a shape is a level of its own. */
@@ -819,16 +834,47 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* Notes each required member that did not come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_read_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 8, 1,
+                                                 1, 2, 0, 1, 0}; /* by kind */
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Sets a member that was not given to what it is at first. */
+static void tcall_read_initial_(const tcall_level_ *level,
+                                const tcall_shape *member)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    uint16_t offset = TCALL_FETCH_16_(&member->offset);
+    if (offset != TCALL_NOWHERE)
+        TCALL_COPY_(level->base + offset, initial + offset,
+                    tcall_read_initial_size_(member));
+}
+
+/* Looks after the members that were not given. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    const char *came = tcall_read_came_(level);
+    const char *given = level->base, *came = tcall_read_came_(level);
     uint8_t i, count = TCALL_FETCH_8_(&object->count);
     for (i = 0; i < count; i++, member++) {
+        if (TCALL_BIT_OF_(given, i))
+            continue;
+        tcall_read_initial_(level, member);
         if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
             !TCALL_BIT_OF_(came, i)) {
             level->index = i;
@@ -917,45 +963,45 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 
 /* ---- between tokens ---- */
 
-/* After a value: a comma or a closing bracket. */
-static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
-{
-    if (*at == '}' || *at == ']')
-        return tcall_read_close_(decoder, at);
-    if (*at != ',')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    return at + 1;
-}
-
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+/* A name that is there already goes with the comma before it. */
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
+                                    const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
             return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '}')
-            return tcall_read_close_(decoder, at); /* fall through */
-    case TCALL_READ_NAME_:
-        if (*at != '"')
-            break;
-        tcall_read_name_begin_(decoder);
-        return at + 1;
     case TCALL_READ_COLON_:
         if (*at != ':')
             break;
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
-    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    case TCALL_READ_NEXT_:
+        if (*at == '}' || *at == ']')
+            return tcall_read_close_(decoder, at);
+        if (*at != ',')
+            break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        if (++at == end || *at != '"' || !decoder->object)
+            return at; /* fall through */
+    case TCALL_READ_NAME_:
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '"') {
+            tcall_read_name_begin_(decoder);
+            return at + 1;
+        }
+        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
+            return tcall_read_close_(decoder, at);
+        break;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
-                                     const char *end)
+/* Apart from the loop over a piece, which needs few registers. */
+TCALL_NOINLINE_ static const char *
+tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
@@ -963,7 +1009,7 @@ static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at);
+    default: return tcall_read_mark_(decoder, at, end);
     }
 }
 
@@ -973,13 +1019,13 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
     int error;
     while (at < end && decoder->state != TCALL_READ_STOPPED_) {
         const char *from = at;
-        bool keeping = decoder->keeping;
-        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
+            tcall_is_space_(*at)) {
             at++;
             continue;
         }
         at = tcall_read_token_(decoder, at, end);
-        if (keeping || decoder->keeping)
+        if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);

@@ -120,10 +120,10 @@ struct tcall_decoder {
 
     /* private */
     uint8_t state, depth, levels;
-    uint8_t use;   /* what becomes of the string */
-    bool object;   /* the innermost open container is one */
-    bool keeping;  /* a value is kept as its text */
-    uint16_t kept; /* bytes of that text so far */
+    uint8_t use;     /* what becomes of the string */
+    bool object;     /* the innermost open container is one */
+    uint8_t keeping; /* a value is kept as its text */
+    uint16_t kept;   /* bytes of that text so far */
     union {
         tcall_string_ string;
         tcall_number_ number;

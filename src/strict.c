@@ -397,35 +397,56 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* What a schema takes of a budget. */
+typedef struct tcall_strict_needs_ {
+    bool unfit; /* it cannot be strict */
+    uint16_t optional, unions;
+} tcall_strict_needs_;
+
+/* Writes a schema that is a text. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
+                                               uint8_t mode, tcall_writer *out,
+                                               const char *schema)
+{
+    tcall_strict_view_ view;
+    memset(&view, 0, sizeof view);
+    view.mode = mode;
+    view.out = out;
+    tcall_strict_walk_(&view, schema);
+    needs->unfit = view.unfit;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
+}
+
 /* The same of a shape, which is written as the mode wants it: bounds are left
  * out, objects are closed, and OpenAI wants every property to be required. */
-static void tcall_strict_shape_(tcall_strict_view_ *strict,
-                                const tcall_object *shape)
+TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
+                                                uint8_t mode, tcall_writer *out,
+                                                const tcall_object *shape)
 {
     tcall_shape_view_ view;
     memset(&view, 0, sizeof view);
-    view.out = strict->out;
-    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                                      : TCALL_VIEW_CLOSED_;
+    view.out = out;
+    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                              : TCALL_VIEW_CLOSED_;
     tcall_view_shape_(&view, shape);
-    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    strict->optional = view.optional;
-    strict->unions = view.unions;
+    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
-                               uint8_t mode, tcall_writer *out)
+static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
+                                              uint8_t mode, tcall_writer *out)
 {
     const tcall_object *shape = tcall_sent_shape_(tool);
-    memset(view, 0, sizeof *view);
-    view->mode = mode;
-    view->out = out;
+    tcall_strict_needs_ needs;
     if (shape)
-        tcall_strict_shape_(view, shape);
+        tcall_strict_shape_(&needs, mode, out, shape);
     else
-        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
+    return needs;
 }
 
 /* Is the schema that of an object, and not one of several? */
@@ -442,18 +463,18 @@ static bool tcall_strict_plain_(const tcall_tool *tool)
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
+    tcall_strict_needs_ needs;
     tcall_writer count;
-    tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    tcall_strict_tool_(&view, tool, budget->mode, &count);
-    if (view.unfit || !tcall_strict_plain_(tool) ||
-        view.optional > budget->optional || view.unions > budget->unions)
+    needs = tcall_strict_tool_(tool, budget->mode, &count);
+    if (needs.unfit || !tcall_strict_plain_(tool) ||
+        needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - view.optional);
-    budget->unions = (uint16_t)(budget->unions - view.unions);
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
     return true;
 }
 
@@ -463,11 +484,10 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_view_ view;
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    tcall_strict_tool_(&view, tool, budget->mode, out);
+    tcall_strict_tool_(tool, budget->mode, out);
     return true;
 }
 

@@ -4,6 +4,9 @@
 #define TOOLCALL_STATIC /* private functions are called, too */
 #endif
 #include "../src/write.c"
+#ifdef TEST_LINKED
+#include "../src/read.c"
+#endif
 #include "check.h"
 #ifndef TOOLCALL_JSMN
 #define JSMN_STATIC

@@ -49,7 +49,7 @@ static void answer(const tcall_decoder *call, int code)
 
 int main(void)
 {
-    static tcall_decoder call;
+    tcall_decoder call;
     char name[12], c;
     for (board_begin(); board_word(name, sizeof name);) {
         const struct tool *tool = tools;

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Instructions a byte of arguments that are read into a struct by their shape.
+
+In pieces of 1,400 bytes and of 1: on the host with -O2, counted by callgrind,
+and on a Cortex-M4 with -Os, counted by QEMU. Then what grows: length, members
+and nesting, as the exponent of the instructions. The two texts are those of
+the project's shared data where that is at hand, else those of bench.py.
+"""
+import json
+import math
+import shutil
+import subprocess
+import sys
+
+import bench
+import flow
+
+OUT = bench.ROOT / "build" / "bench"
+PIECES = [1400, 1]
+BARS = {"host -O2": 45, "Cortex-M4 -Os": 55}  # aims in pieces of 1,400
+SINGLE = 2.5  # what a byte alone may cost, times the aim
+EXPONENT = 1.1
+
+
+def texts():
+    """(name, text, index of its shape)"""
+    found = []
+    for name, own, shape in [("d2", bench.CALL_MUM, 0), ("d4", bench.BILL, 1)]:
+        path = bench.DATA / f"{name}.json"
+        found.append((name, path.read_text().strip() if path.exists()
+                      else bench.compact(own), shape))
+    for n in (8, 16, 32, 64):
+        found.append((f"members {n}", bench.compact(
+            {f"member_{i // 8}{i % 8}": 5 for i in range(n)}), 2))
+    for n in (1000, 8000, 30000):
+        found.append((f"text {n}", bench.compact({"text": "plain \u20ac" * (n // 9)}), 3))
+    for n in (500, 2000, 8000):
+        found.append((f"items {n}", bench.compact({"list": [7] * n}), 3))
+    for n in (7, 15, 30, 60):
+        found.append((f"depth {n}", '{"x":' + "[" * n + "]" * n + "}", 3))
+    return found
+
+
+def build(cross, level):
+    program = OUT / f"shapes_{'m4' if cross else 'host'}{level}"
+    cc = ["cc", "-fno-pie", "-no-pie"]
+    if cross:
+        places = dict(__flash="0", __flash_size="4M", __ram="0x20000000",
+                      __ram_size="4M", __stack_size="16K")
+        cc = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb",
+              "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
+              "-Tpicolibc.ld", "-ffunction-sections", "-Wl,--gc-sections",
+              *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
+    subprocess.run([*cc, "-std=c99", level, "-I.", "-I", OUT, "-o", program,
+                    bench.HERE / "bench_shapes.c"], cwd=bench.ROOT, check=True)
+    return program
+
+
+def host(program, row, piece):
+    count, said = bench.count(program, str(row), str(piece))
+    return count, int(said)
+
+
+def on_m4(program):
+    """{(row, piece): (instructions, error)}"""
+    out = subprocess.run([*flow.QEMU, program], stdin=subprocess.DEVNULL,
+                         text=True, stdout=subprocess.PIPE, timeout=120,
+                         stderr=subprocess.DEVNULL).stdout.split()
+    pairs = zip(map(int, out[::2]), map(int, out[1::2]))
+    return {(i // 2, PIECES[i % 2]): (n, error)
+            for i, (error, n) in enumerate(pairs)}
+
+
+def main():
+    faults, passed = [], 0
+
+    def gate(good, what):
+        nonlocal passed
+        passed += bool(good)
+        if not good:
+            faults.append(what)
+
+    OUT.mkdir(parents=True, exist_ok=True)
+    rows = texts()
+    (OUT / "texts.h").write_text(
+        "static const char *const texts[] = {\n"
+        + ",\n".join(json.dumps(t, ensure_ascii=False) for _, t, _ in rows)
+        + "};\nstatic const unsigned char shape_of[] = {"
+        + ", ".join(str(s) for _, _, s in rows) + "};\n")
+    program = build(False, "-O2")
+    machines = {"host -O2": lambda row, piece: host(program, row, piece)}
+    if shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"):
+        counted = on_m4(build(True, "-Os"))
+        machines["Cortex-M4 -Os"] = lambda row, piece: counted[row, piece]
+    else:
+        print("shapes on a Cortex-M4: SKIPPED, no compiler or QEMU")
+    for title, counts in machines.items():
+        for row in range(2):
+            name, text, _ = rows[row]
+            for piece in PIECES:
+                count, error = counts(row, piece)
+                each = count / len(text.encode())
+                bar = BARS[title] * (1 if piece > 1 else SINGLE)
+                print(f"shapes, {title}, {name}, {len(text.encode())} bytes in "
+                      f"pieces of {piece}: {each:.1f} a byte, aim {bar:g}")
+                gate(error == 0 and each <= bar,
+                     f"{title}, {name}, {piece}: {each:.1f}, error {error}")
+    last = None
+    for row, (name, text, _) in list(enumerate(rows))[2:]:
+        count, error = host(program, row, 1400)
+        kind, size = name.split()
+        if last and last[0] == kind:
+            grown = math.log(count / last[2]) / math.log(int(size) / last[1])
+            print(f"shapes, {name}: {count} instructions, exponent {grown:.2f}")
+            gate(error == 0 and grown <= EXPONENT, f"{name}: {grown:.2f}, error {error}")
+        last = kind, int(size), count
+    for fault in faults:
+        print("FAILED", fault)
+    print(f"bench_shapes: {passed} passed, {len(faults)} failed")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
