@@ -912,10 +912,10 @@ struct tcall_decoder {
 
     /* private */
     uint8_t state, depth, levels;
-    uint8_t use;   /* what becomes of the string */
-    bool object;   /* the innermost open container is one */
-    bool keeping;  /* a value is kept as its text */
-    uint16_t kept; /* bytes of that text so far */
+    uint8_t use;     /* what becomes of the string */
+    bool object;     /* the innermost open container is one */
+    uint8_t keeping; /* a value is kept as its text */
+    uint16_t kept;   /* bytes of that text so far */
     union {
         tcall_string_ string;
         tcall_number_ number;
@@ -3379,7 +3379,7 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait for approval */
-    tcall_writer out; /* of the call whose turn it is */
+    tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 
@@ -3647,7 +3647,10 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
 /* A byte of a string that needs no second look. */
 TCALL_SHARED_ bool tcall_is_plain_(char c)
 {
-    return (unsigned char)(c - 0x20) < 0x60 && c != '"' && c != '\\';
+    unsigned char byte = (unsigned char)c;
+    if (byte > '\\') /* most letters */
+        return byte < 0x80;
+    return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -4079,6 +4082,9 @@ enum {
     TCALL_READ_STOPPED_
 };
 
+/* A value is kept as its text: not, on from here, up to here. */
+enum { TCALL_KEEP_NONE_, TCALL_KEEP_MORE_, TCALL_KEEP_LAST_ };
+
 /* What becomes of a string. */
 enum {
     TCALL_INTO_NOTHING_,
@@ -4182,7 +4188,7 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
         decoder->shape = &tcall_any_;
     }
     if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = true;
+        decoder->keeping = TCALL_KEEP_MORE_;
         decoder->kept = 0;
     }
     return decoder->shape;
@@ -4192,8 +4198,8 @@ static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
 static void tcall_read_value_end_(tcall_decoder *decoder)
 {
     decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
-    if (tcall_read_shaped_(decoder))
-        decoder->keeping = false;
+    if (decoder->keeping && tcall_read_shaped_(decoder))
+        decoder->keeping = TCALL_KEEP_LAST_;
 }
 
 /* Keeps a part of the value's text. What it has no room for is noted when it
@@ -4209,8 +4215,9 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     } else {
         decoder->kept = size;
     }
-    if (decoder->keeping)
+    if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
+    decoder->keeping = TCALL_KEEP_NONE_;
     if (decoder->kept < size) {
         to[decoder->kept] = 0;
         return;
@@ -4319,7 +4326,12 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
 
 static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
 {
-    memset(&decoder->now.string, 0, sizeof decoder->now.string);
+    tcall_string_ *string = &decoder->now.string;
+    string->utf.left = 0;
+    string->high = 0;
+    string->word = NULL;
+    string->to = NULL;
+    string->len = string->followed = 0;
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -4355,6 +4367,7 @@ static void tcall_read_text_begin_(tcall_decoder *decoder)
     } else if (kind == TCALL_KIND_CHOICE) {
         decoder->use = TCALL_INTO_CHOICE_;
         string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
+        string->index = 0;
         string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
         string->left = string->count;
     }
@@ -4469,7 +4482,11 @@ static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    return at + 1;
+    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
+        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
+        at++;
+    }
+    return at;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -4729,7 +4746,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 }
 
 /* Only what has bounds, or must be whole, is looked at. */
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
     int power = number->small ? -number->power : number->power;
@@ -4749,9 +4766,13 @@ static void tcall_read_number_end_(tcall_decoder *decoder)
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
 {
+    tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
-    memset(&decoder->now.number, 0, sizeof decoder->now.number);
-    decoder->now.number.state = TCALL_N_START_;
+    number->state = TCALL_N_START_;
+    number->minus = number->small = false;
+    number->lost = number->zeros = number->places = number->length = 0;
+    number->power = 0;
+    number->digits = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 
@@ -4813,7 +4834,7 @@ static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
 
 /* ---- objects and arrays ---- */
 
-/* The root's object is in its level already. */
+/* The root's object is in its level already. No member has come. */
 static void tcall_read_object_begin_(tcall_level_ *level,
                                      const tcall_shape *shape)
 {
@@ -4821,11 +4842,8 @@ static void tcall_read_object_begin_(tcall_level_ *level,
         TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
     if (object)
         level->what = object;
-    object = (const tcall_object *)level->what;
     level->next = tcall_read_names_(level);
-    TCALL_COPY_(level->base,
-                TCALL_FETCH_POINTER_(const void *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(level->base, 0, 2 * (size_t)(tcall_read_came_(level) - level->base));
 }
 
 /* An object or list with a shape is a level of its own. */
@@ -4866,16 +4884,47 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-/* Notes each required member that did not come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_read_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 8, 1,
+                                                 1, 2, 0, 1, 0}; /* by kind */
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Sets a member that was not given to what it is at first. */
+static void tcall_read_initial_(const tcall_level_ *level,
+                                const tcall_shape *member)
+{
+    const tcall_object *object = (const tcall_object *)level->what;
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    uint16_t offset = TCALL_FETCH_16_(&member->offset);
+    if (offset != TCALL_NOWHERE)
+        TCALL_COPY_(level->base + offset, initial + offset,
+                    tcall_read_initial_size_(member));
+}
+
+/* Looks after the members that were not given. */
 static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    const char *came = tcall_read_came_(level);
+    const char *given = level->base, *came = tcall_read_came_(level);
     uint8_t i, count = TCALL_FETCH_8_(&object->count);
     for (i = 0; i < count; i++, member++) {
+        if (TCALL_BIT_OF_(given, i))
+            continue;
+        tcall_read_initial_(level, member);
         if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
             !TCALL_BIT_OF_(came, i)) {
             level->index = i;
@@ -4964,45 +5013,45 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
 
 /* ---- between tokens ---- */
 
-/* After a value: a comma or a closing bracket. */
-static const char *tcall_read_next_(tcall_decoder *decoder, const char *at)
-{
-    if (*at == '}' || *at == ']')
-        return tcall_read_close_(decoder, at);
-    if (*at != ',')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-    return at + 1;
-}
-
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+/* A name that is there already goes with the comma before it. */
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
+                                    const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
         if (*at == ']')
             return tcall_read_close_(decoder, at); /* fall through */
     case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '}')
-            return tcall_read_close_(decoder, at); /* fall through */
-    case TCALL_READ_NAME_:
-        if (*at != '"')
-            break;
-        tcall_read_name_begin_(decoder);
-        return at + 1;
     case TCALL_READ_COLON_:
         if (*at != ':')
             break;
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
-    case TCALL_READ_NEXT_: return tcall_read_next_(decoder, at);
+    case TCALL_READ_NEXT_:
+        if (*at == '}' || *at == ']')
+            return tcall_read_close_(decoder, at);
+        if (*at != ',')
+            break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        if (++at == end || *at != '"' || !decoder->object)
+            return at; /* fall through */
+    case TCALL_READ_NAME_:
+    case TCALL_READ_FIRST_NAME_:
+        if (*at == '"') {
+            tcall_read_name_begin_(decoder);
+            return at + 1;
+        }
+        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
+            return tcall_read_close_(decoder, at);
+        break;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
-                                     const char *end)
+/* Apart from the loop over a piece, which needs few registers. */
+TCALL_NOINLINE_ static const char *
+tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
 {
     switch (decoder->state) {
     case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
@@ -5010,7 +5059,7 @@ static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at);
+    default: return tcall_read_mark_(decoder, at, end);
     }
 }
 
@@ -5020,13 +5069,13 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
     int error;
     while (at < end && decoder->state != TCALL_READ_STOPPED_) {
         const char *from = at;
-        bool keeping = decoder->keeping;
-        if (decoder->state <= TCALL_READ_END_ && tcall_is_space_(*at)) {
+        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
+            tcall_is_space_(*at)) {
             at++;
             continue;
         }
         at = tcall_read_token_(decoder, at, end);
-        if (keeping || decoder->keeping)
+        if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);
@@ -6201,8 +6250,7 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
-                                                   tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -6221,26 +6269,6 @@ static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
     }
     for (slot = first; slot < end; slot++)
         slot->mark = 0;
-    return NULL;
-}
-
-/* The same, faster, for few keys: each is held against those before it, unless
- * none of them is alike at first sight. */
-static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
-                                                  tcall_tok *object)
-{
-    tcall_tok *end = object + object->span, *key, *other;
-    uint32_t seen = 0;
-    for (key = object + 1; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        const char *name = text + key->start;
-        unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
-        for (other = object + 1; seen >> (look & 31) & 1 && other < key;
-             other += 1 + other[1].span)
-            if (tcall_json_same_(text, key, len, other))
-                return key;
-        seen |= (uint32_t)1 << (look & 31);
-    }
     return NULL;
 }
 
@@ -6268,8 +6296,7 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
-                                 : tcall_find_duplicate_key_small_(text, t);
+            twice = tcall_find_duplicate_key_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
@@ -7777,8 +7804,9 @@ typedef struct tcall_big_ {
 } tcall_big_;
 
 typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low, high;
-    bool even; /* the bounds themselves read back as the same, too */
+    tcall_big_ value, scale, low;
+    bool even;   /* the bounds themselves read back as the same, too */
+    bool uneven; /* high is twice as much as low, else they are the same */
 } tcall_shortest_;
 
 /* Adds number * 2^shift. */
@@ -7807,17 +7835,16 @@ static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
     }
 }
 
-/* Adds or, with sign -1, takes away. */
-static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
-                               int sign)
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
 {
     int64_t carry = 0;
     int i;
     for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
         carry += big->limb[i];
-        carry += sign * (int64_t)other->limb[i];
+        carry -= other->limb[i];
         big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : carry >> 32;
+        carry = carry < 0 ? -1 : 0;
     }
 }
 
@@ -7830,7 +7857,7 @@ static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
     return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
 }
 
-/* Sets all four for fraction * 2^exponent. */
+/* Sets all of it for fraction * 2^exponent. */
 static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
                                 int exponent)
 {
@@ -7840,10 +7867,10 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     int up = exponent > 0 ? exponent : 0, down = up - exponent;
     memset(s, 0, sizeof *s);
     s->even = !(fraction & 1);
+    s->uneven = uneven;
     tcall_big_add_(&s->value, fraction, up + 1 + uneven);
     tcall_big_add_(&s->scale, 1, down + 1 + uneven);
     tcall_big_add_(&s->low, 1, up);
-    tcall_big_add_(&s->high, 1, up + uneven);
 }
 
 /* Goes on to the next digit. */
@@ -7851,17 +7878,21 @@ static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
     tcall_big_multiply_(&s->low, 10);
-    tcall_big_multiply_(&s->high, 10);
 }
 
 /* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number. */
+ * reads back as the same number: value + high - scale, from the highest limb
+ * down, until what is left below can no longer change its sign. */
 static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
 {
-    tcall_big_ sum = s->value;
-    int order;
-    tcall_big_combine_(&sum, &s->high, 1);
-    order = tcall_big_compare_(&sum, &s->scale);
+    int64_t order = 0;
+    int i = TCALL_BIG_LIMBS_;
+    while (i-- > 0 && order > -4 && order < 4) {
+        order *= (int64_t)1 << 32;
+        order += s->value.limb[i];
+        order += (int64_t)s->low.limb[i] << s->uneven;
+        order -= s->scale.limb[i];
+    }
     return order > 0 || (order == 0 && s->even);
 }
 
@@ -7889,7 +7920,7 @@ static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
         int order, digit = 0;
         bool low, high;
         for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_combine_(&s->value, &s->scale, -1);
+            tcall_big_subtract_(&s->value, &s->scale);
         order = tcall_big_compare_(&s->value, &s->low);
         low = order < 0 || (order == 0 && s->even);
         high = tcall_shortest_reaches_(s);
@@ -8256,7 +8287,8 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
     tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
+                                               const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
@@ -8277,7 +8309,8 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
     }
 }
 
-static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
+                                              const void *item)
 {
     TCALL_FETCH_(tcall_shape, node, item);
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
@@ -18572,35 +18605,56 @@ static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
     }
 }
 
+/* What a schema takes of a budget. */
+typedef struct tcall_strict_needs_ {
+    bool unfit; /* it cannot be strict */
+    uint16_t optional, unions;
+} tcall_strict_needs_;
+
+/* Writes a schema that is a text. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
+                                               uint8_t mode, tcall_writer *out,
+                                               const char *schema)
+{
+    tcall_strict_view_ view;
+    memset(&view, 0, sizeof view);
+    view.mode = mode;
+    view.out = out;
+    tcall_strict_walk_(&view, schema);
+    needs->unfit = view.unfit;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
+}
+
 /* The same of a shape, which is written as the mode wants it: bounds are left
  * out, objects are closed, and OpenAI wants every property to be required. */
-static void tcall_strict_shape_(tcall_strict_view_ *strict,
-                                const tcall_object *shape)
+TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
+                                                uint8_t mode, tcall_writer *out,
+                                                const tcall_object *shape)
 {
     tcall_shape_view_ view;
     memset(&view, 0, sizeof view);
-    view.out = strict->out;
-    view.mode = strict->mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : strict->mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                                      : TCALL_VIEW_CLOSED_;
+    view.out = out;
+    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
+                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
+                                              : TCALL_VIEW_CLOSED_;
     tcall_view_shape_(&view, shape);
-    strict->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    strict->optional = view.optional;
-    strict->unions = view.unions;
+    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
+    needs->optional = view.optional;
+    needs->unions = view.unions;
 }
 
 /* Writes the schema of a tool as the mode wants it. */
-static void tcall_strict_tool_(tcall_strict_view_ *view, const tcall_tool *tool,
-                               uint8_t mode, tcall_writer *out)
+static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
+                                              uint8_t mode, tcall_writer *out)
 {
     const tcall_object *shape = tcall_sent_shape_(tool);
-    memset(view, 0, sizeof *view);
-    view->mode = mode;
-    view->out = out;
+    tcall_strict_needs_ needs;
     if (shape)
-        tcall_strict_shape_(view, shape);
+        tcall_strict_shape_(&needs, mode, out, shape);
     else
-        tcall_strict_walk_(view, tcall_tool_schema_(tool));
+        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
+    return needs;
 }
 
 /* Is the schema that of an object, and not one of several? */
@@ -18617,18 +18671,18 @@ static bool tcall_strict_plain_(const tcall_tool *tool)
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
+    tcall_strict_needs_ needs;
     tcall_writer count;
-    tcall_strict_view_ view;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    tcall_strict_tool_(&view, tool, budget->mode, &count);
-    if (view.unfit || !tcall_strict_plain_(tool) ||
-        view.optional > budget->optional || view.unions > budget->unions)
+    needs = tcall_strict_tool_(tool, budget->mode, &count);
+    if (needs.unfit || !tcall_strict_plain_(tool) ||
+        needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - view.optional);
-    budget->unions = (uint16_t)(budget->unions - view.unions);
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
     return true;
 }
 
@@ -18638,11 +18692,10 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_view_ view;
     if (budget->mode != TCALL_STRICT_OLLAMA &&
         !tcall_strict_spend_(tool, budget))
         return false;
-    tcall_strict_tool_(&view, tool, budget->mode, out);
+    tcall_strict_tool_(tool, budget->mode, out);
     return true;
 }
 
@@ -19656,8 +19709,9 @@ typedef struct tcall_tool_form_ {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-static void tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools,
-                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              tcall_sent_tools_ *tools,
+                                              const tcall_tool_form_ *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
@@ -22346,20 +22400,29 @@ static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 /* The functions below whose frame is large are never inlined: their frames
  * would lie on the stack while a tool runs. */
 
+/* Tells of a request that begins. */
+TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.bytes = agent->request.body_len;
+    event.tools = tcall_agent_tools_(agent);
+    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer counter;
-    tcall_event event;
+    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(&counter, NULL, 0);
-    result = tcall_agent_write_(agent, &counter);
+    tcall_writer_init(counter, NULL, 0);
+    result = tcall_agent_write_(agent, counter);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter.len);
+    tcall_agent_set_request_(agent, counter->len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -22367,10 +22430,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
         return result;
-    memset(&event, 0, sizeof event);
-    event.bytes = counter.len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
+    tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
     agent->state = TCALL_AGENT_SEND_;

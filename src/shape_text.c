@@ -197,7 +197,8 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
     tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
+                                               const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
@@ -218,7 +219,8 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
     }
 }
 
-static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
+                                              const void *item)
 {
     TCALL_FETCH_(tcall_shape, node, item);
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));

@@ -73,11 +73,11 @@ IMAGES = {  # what README calls it, the program
 KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
         "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "OPENAI", "AGENT"}}
 # What is aimed at on an M4 with -Os, and what it is held at until then.
-BARS = {("core", "M4 -Os"): (28 * 1024, 44900),
-        ("agent", "M4 -Os"): (41 * 1024, 60900)}
+BARS = {("core", "M4 -Os"): (28 * 1024, 42500),
+        ("agent", "M4 -Os"): (41 * 1024, 57200)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
-STACK_HELD = {"tcall_reader_end": 1144, "tcall_write_struct": 1440,
+STACK_HELD = {"tcall_write_struct": 1440,
               # objects and lists of shapes in each other, six levels of them
               "tcall_invoke": 1576, "tcall_execute": 1616,
               "tcall_agent_call": 1248, "tcall_agent_say": 1760,
