@@ -353,7 +353,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
- *     number(low, high)        double; low and high have at most 6 decimals
+ *     number(low, high)        double; low, high and a default have at most 6
+ *                              decimals
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both
@@ -3643,13 +3644,16 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* A byte of a string that needs no second look. */
-TCALL_SHARED_ bool tcall_is_plain_(char c)
+/* Returns the end of a run of bytes of a string that stand for themselves. */
+TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
-    unsigned char byte = (unsigned char)c;
-    if (byte > '\\') /* most letters */
-        return byte < 0x80;
-    return byte >= 0x20 && byte != '"' && byte != '\\';
+    for (; at < end; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
+                        : byte < 0x20 || byte == '"' || byte == '\\')
+            break;
+    }
+    return at;
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -4451,8 +4455,7 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
-            while (at < end && tcall_is_plain_(*at))
-                at++;
+            at = tcall_plain_run_(at, end);
             if (at == end || (c = (unsigned char)*at) < 0x80)
                 break;
         }
@@ -5452,9 +5455,7 @@ TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
             break;
         p += sizeof word;
     }
-    while (p < end && tcall_is_plain_(*p))
-        p++;
-    return p;
+    return tcall_plain_run_(p, end);
 }
 
 /* The same, non-ASCII characters included; stops with an error at a byte that
@@ -5759,7 +5760,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
 TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
 {
     if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || !tcall_is_plain_(*byte))
+        s->error || tcall_plain_run_(byte, byte + 1) == byte)
         return false;
     tcall_scan_bytes_(s, byte, 1);
     tcall_scan_flush_(s);
@@ -6249,8 +6250,7 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
-                                                   tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -6269,26 +6269,6 @@ static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
     }
     for (slot = first; slot < end; slot++)
         slot->mark = 0;
-    return NULL;
-}
-
-/* The same, faster, for few keys: each is held against those before it, unless
- * none of them is alike at first sight. */
-static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
-                                                  tcall_tok *object)
-{
-    tcall_tok *end = object + object->span, *key, *other;
-    uint32_t seen = 0;
-    for (key = object + 1; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        const char *name = text + key->start;
-        unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
-        for (other = object + 1; seen >> (look & 31) & 1 && other < key;
-             other += 1 + other[1].span)
-            if (tcall_json_same_(text, key, len, other))
-                return key;
-        seen |= (uint32_t)1 << (look & 31);
-    }
     return NULL;
 }
 
@@ -6316,8 +6296,7 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
-                                 : tcall_find_duplicate_key_small_(text, t);
+            twice = tcall_find_duplicate_key_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;
@@ -7825,8 +7804,9 @@ typedef struct tcall_big_ {
 } tcall_big_;
 
 typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low, high;
-    bool even; /* the bounds themselves read back as the same, too */
+    tcall_big_ value, scale, low;
+    bool even;   /* the bounds themselves read back as the same, too */
+    bool uneven; /* high is twice as much as low, else they are the same */
 } tcall_shortest_;
 
 /* Adds number * 2^shift. */
@@ -7855,17 +7835,16 @@ static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
     }
 }
 
-/* Adds or, with sign -1, takes away. */
-static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
-                               int sign)
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
 {
     int64_t carry = 0;
     int i;
     for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
         carry += big->limb[i];
-        carry += sign * (int64_t)other->limb[i];
+        carry -= other->limb[i];
         big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : carry >> 32;
+        carry = carry < 0 ? -1 : 0;
     }
 }
 
@@ -7878,7 +7857,7 @@ static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
     return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
 }
 
-/* Sets all four for fraction * 2^exponent. */
+/* Sets all of it for fraction * 2^exponent. */
 static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
                                 int exponent)
 {
@@ -7888,10 +7867,10 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     int up = exponent > 0 ? exponent : 0, down = up - exponent;
     memset(s, 0, sizeof *s);
     s->even = !(fraction & 1);
+    s->uneven = uneven;
     tcall_big_add_(&s->value, fraction, up + 1 + uneven);
     tcall_big_add_(&s->scale, 1, down + 1 + uneven);
     tcall_big_add_(&s->low, 1, up);
-    tcall_big_add_(&s->high, 1, up + uneven);
 }
 
 /* Goes on to the next digit. */
@@ -7899,17 +7878,21 @@ static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
     tcall_big_multiply_(&s->low, 10);
-    tcall_big_multiply_(&s->high, 10);
 }
 
 /* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number. */
+ * reads back as the same number: value + high - scale, from the highest limb
+ * down, until what is left below can no longer change its sign. */
 static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
 {
-    tcall_big_ sum = s->value;
-    int order;
-    tcall_big_combine_(&sum, &s->high, 1);
-    order = tcall_big_compare_(&sum, &s->scale);
+    int64_t order = 0;
+    int i = TCALL_BIG_LIMBS_;
+    while (i-- > 0 && order > -4 && order < 4) {
+        order *= (int64_t)1 << 32;
+        order += s->value.limb[i];
+        order += (int64_t)s->low.limb[i] << s->uneven;
+        order -= s->scale.limb[i];
+    }
     return order > 0 || (order == 0 && s->even);
 }
 
@@ -7937,7 +7920,7 @@ static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
         int order, digit = 0;
         bool low, high;
         for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_combine_(&s->value, &s->scale, -1);
+            tcall_big_subtract_(&s->value, &s->scale);
         order = tcall_big_compare_(&s->value, &s->low);
         low = order < 0 || (order == 0 && s->even);
         high = tcall_shortest_reaches_(s);
@@ -8304,7 +8287,8 @@ static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
     tcall_write_close(view->out, ']');
 }
 
-static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
+                                               const tcall_shape *node)
 {
     static const char keys[] TCALL_FLASH_ =
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
@@ -8325,7 +8309,8 @@ static void tcall_view_bounds_(tcall_shape_view_ *view, const tcall_shape *node)
     }
 }
 
-static void tcall_view_items_(tcall_shape_view_ *view, const void *item)
+TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
+                                              const void *item)
 {
     TCALL_FETCH_(tcall_shape, node, item);
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
@@ -8381,6 +8366,55 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash);
 
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a default. */
+static void tcall_view_default_(tcall_shape_view_ *view,
+                                const tcall_shape *node, const char *at)
+{
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_COPY_(&number, at, sizeof number);
+        tcall_write_comma_(view->out);
+        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
+        return;
+    }
+#endif
+    tcall_put_scalar_(view->out, node, at, true);
+}
+
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
                                const char *description, const char *initial)
@@ -8397,7 +8431,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_scalar_(view->out, node, initial + node->offset, true);
+        tcall_view_default_(view, node, initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8512,19 +8546,13 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
         memcpy(to, from, size);
 }
 
-/* Writes a number of a struct. */
+/* Writes an integer of a struct, or one that stands for a decimal number. */
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
     tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        tcall_load_(&number, at, sizeof number, flash);
-        tcall_write_double(writer, number);
-        return;
-    }
     if (node->kind == TCALL_KIND_INTEGER64)
         tcall_load_(&value, at, sizeof value, flash);
 #endif
@@ -8583,7 +8611,16 @@ static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
                              const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+#endif
     switch (node->kind) {
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_NUMBER:
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+#endif
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -17622,35 +17659,64 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-/* A hash that is written to. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
+#ifndef TOOLCALL_NO_SHAPES
 
-static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape);
+
+/* Goes on with a value's node: with what it says, not where that lies. */
+static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
+                             const tcall_shape *node)
 {
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
+    const int32_t bounds[] = {node->low, node->high};
+    const tcall_range *range = (const tcall_range *)node->more;
+    char head[4];
+    head[0] = (char)node->types;
+    head[1] = (char)node->kind;
+    head[2] = (char)node->digits;
+    head[3] = (char)node->flags;
+    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
+    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
+        tcall_chain_(
+            tc, hash,
+            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
 }
 
-/* Goes on with the schema of a shape: where the shape lies in memory says
- * nothing about what it is. */
+/* Goes on with a shape: its words, its defaults, its members. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    tcall_hashing_ hashing;
-    tcall_writer writer;
-    char piece[64];
-    hashing.tc = tc;
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    unsigned i;
+    tcall_str words;
+    for (i = 0;; i++) {
+        unsigned index = i;
+        words = tcall_shape_words_(shape, &index);
+        if (!words.len)
+            break;
+        tcall_chain_(tc, hash, words);
+    }
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)shape->initial, shape->size));
+    for (i = 0; i < shape->count; i++)
+        tcall_hash_node_(tc, hash, &shape->members[i]);
 }
+
+#else
+
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    (void)tc;
+    (void)hash;
+    (void)shape;
+}
+
+#endif
 
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,

@@ -55,8 +55,7 @@ static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
 /* The key that stands twice. The marks of the object's own tokens serve as the
  * hash table: there are at least twice as many of them as keys. Too many
  * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
-                                                   tcall_tok *object)
+static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
 {
     tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
     int probes = 32;
@@ -75,26 +74,6 @@ static tcall_tok *tcall_find_duplicate_key_hashed_(const char *text,
     }
     for (slot = first; slot < end; slot++)
         slot->mark = 0;
-    return NULL;
-}
-
-/* The same, faster, for few keys: each is held against those before it, unless
- * none of them is alike at first sight. */
-static tcall_tok *tcall_find_duplicate_key_small_(const char *text,
-                                                  tcall_tok *object)
-{
-    tcall_tok *end = object + object->span, *key, *other;
-    uint32_t seen = 0;
-    for (key = object + 1; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        const char *name = text + key->start;
-        unsigned look = (unsigned)(len + name[0] + (len ? name[len - 1] : 0));
-        for (other = object + 1; seen >> (look & 31) & 1 && other < key;
-             other += 1 + other[1].span)
-            if (tcall_json_same_(text, key, len, other))
-                return key;
-        seen |= (uint32_t)1 << (look & 31);
-    }
     return NULL;
 }
 
@@ -122,8 +101,7 @@ TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
     while (t > tok) {
         int type = (--t)->type & TCALL_TYPE_;
         if (type == TCALL_OBJECT && t->span > 3) {
-            twice = t->span > 32 ? tcall_find_duplicate_key_hashed_(text, t)
-                                 : tcall_find_duplicate_key_small_(text, t);
+            twice = tcall_find_duplicate_key_(text, t);
             if (twice) {
                 t = twice;
                 r = TCALL_E_DUPLICATE;

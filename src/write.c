@@ -403,8 +403,9 @@ typedef struct tcall_big_ {
 } tcall_big_;
 
 typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low, high;
-    bool even; /* the bounds themselves read back as the same, too */
+    tcall_big_ value, scale, low;
+    bool even;   /* the bounds themselves read back as the same, too */
+    bool uneven; /* high is twice as much as low, else they are the same */
 } tcall_shortest_;
 
 /* Adds number * 2^shift. */
@@ -433,17 +434,16 @@ static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
     }
 }
 
-/* Adds or, with sign -1, takes away. */
-static void tcall_big_combine_(tcall_big_ *big, const tcall_big_ *other,
-                               int sign)
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
 {
     int64_t carry = 0;
     int i;
     for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
         carry += big->limb[i];
-        carry += sign * (int64_t)other->limb[i];
+        carry -= other->limb[i];
         big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : carry >> 32;
+        carry = carry < 0 ? -1 : 0;
     }
 }
 
@@ -456,7 +456,7 @@ static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
     return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
 }
 
-/* Sets all four for fraction * 2^exponent. */
+/* Sets all of it for fraction * 2^exponent. */
 static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
                                 int exponent)
 {
@@ -466,10 +466,10 @@ static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
     int up = exponent > 0 ? exponent : 0, down = up - exponent;
     memset(s, 0, sizeof *s);
     s->even = !(fraction & 1);
+    s->uneven = uneven;
     tcall_big_add_(&s->value, fraction, up + 1 + uneven);
     tcall_big_add_(&s->scale, 1, down + 1 + uneven);
     tcall_big_add_(&s->low, 1, up);
-    tcall_big_add_(&s->high, 1, up + uneven);
 }
 
 /* Goes on to the next digit. */
@@ -477,17 +477,21 @@ static void tcall_shortest_times_ten_(tcall_shortest_ *s)
 {
     tcall_big_multiply_(&s->value, 10);
     tcall_big_multiply_(&s->low, 10);
-    tcall_big_multiply_(&s->high, 10);
 }
 
 /* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number. */
+ * reads back as the same number: value + high - scale, from the highest limb
+ * down, until what is left below can no longer change its sign. */
 static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
 {
-    tcall_big_ sum = s->value;
-    int order;
-    tcall_big_combine_(&sum, &s->high, 1);
-    order = tcall_big_compare_(&sum, &s->scale);
+    int64_t order = 0;
+    int i = TCALL_BIG_LIMBS_;
+    while (i-- > 0 && order > -4 && order < 4) {
+        order *= (int64_t)1 << 32;
+        order += s->value.limb[i];
+        order += (int64_t)s->low.limb[i] << s->uneven;
+        order -= s->scale.limb[i];
+    }
     return order > 0 || (order == 0 && s->even);
 }
 
@@ -515,7 +519,7 @@ static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
         int order, digit = 0;
         bool low, high;
         for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_combine_(&s->value, &s->scale, -1);
+            tcall_big_subtract_(&s->value, &s->scale);
         order = tcall_big_compare_(&s->value, &s->low);
         low = order < 0 || (order == 0 && s->even);
         high = tcall_shortest_reaches_(s);
