@@ -80,7 +80,7 @@ def main():
             print("FAILED", what)
 
     simulated = mcp_uno.OUT / "server.sh"
-    simulated.write_text(SERVER.format(out=mcp_uno.OUT, bridge=ROOT / "build" / "bridge"))
+    simulated.write_text(SERVER.format(out=mcp_uno.OUT, bridge=mcp_uno.OUT / "bridge"))
     simulated.chmod(0o755)
     shutil.copy(ROOT / "tests" / "mcp_clients.mjs", HOME)
     for place, server in [("stdio", mcp_uno.OUT / "uno_host"), ("uno", simulated)]:

@@ -133,6 +133,8 @@ REFUSED = [
     ({"oneOf": [{"type": "number"}, {"type": "integer"}]}, "", "oneOf"),
     ({"oneOf": [{"enum": ["a"]}, {"type": "string"}]}, "", "oneOf"),
     ({"anyOf": []}, "", "anyOf"),
+    ({"anyOf": [{"type": "number", "minimum": 1}, {"type": "integer"}]}, "", "anyOf"),
+    ({"anyOf": [{"type": "integer"}, {"type": "number", "minimum": 1}]}, "", "anyOf"),
     ({"anyOf": [{"type": "string"}, {"type": "integer", "multipleOf": 2}]}, "/anyOf/1", "multipleOf"),
     ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "", "allOf"),
     ({"$ref": "#/$defs/none"}, "", "$ref"),

@@ -863,6 +863,8 @@ static const char *widen(meaning *a, const meaning *b, bool once)
         } else {
             if (types & ~(covered | TCALL_SHAPE_NULL))
                 return "limits of one type beside other types";
+            if (other->types & covered)
+                return "all integers, but not all numbers";
             *a = *limits;
         }
     }

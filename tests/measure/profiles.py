@@ -73,6 +73,18 @@ def sections(tool, elf):
     return flash, ram
 
 
+def wait_for_uart(monitor, target):
+    """What comes before the UART is enabled is lost."""
+    if target == "RV32IMC":
+        time.sleep(3)
+        return
+    said = b""
+    while b": 0x00000003" not in said:
+        monitor.sendall(b"xp /1xw 0x40004008\n")
+        time.sleep(0.1)
+        said = monitor.recv(65536)
+
+
 def stack(name, target, elf):
     """Bytes of stack that were touched, under QEMU."""
     top = 0x20040000 if target != "RV32IMC" else 0x80200000 + (1 << 18)
@@ -88,20 +100,19 @@ def stack(name, target, elf):
         said = b""
         while not door.exists():
             time.sleep(0.05)
-        time.sleep(2.5)  # what comes before the UART is enabled is lost
-        for line in LINES[name].splitlines(True):
-            p.stdin.write(line.encode())
-            p.stdin.flush()
-            while select.select([p.stdout], [], [], 0.6)[0]:
-                more = os.read(p.stdout.fileno(), 65536)
-                said += more
-                if not more:
-                    break
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(door))
+            wait_for_uart(monitor, target)
+            for line in LINES[name].splitlines(True):
+                p.stdin.write(line.encode())
+                p.stdin.flush()
+                while select.select([p.stdout], [], [], 0.6)[0]:
+                    more = os.read(p.stdout.fileno(), 65536)
+                    said += more
+                    if not more:
+                        break
             monitor.sendall(f'pmemsave {top - PAINTED} {PAINTED} "{dump}"\nquit\n'.encode())
-            time.sleep(0.3)
-            p.wait(10)
+            p.wait(20)
     if not said.strip():
         sys.exit(f"{name} on {target} said nothing")
     left = dump.read_bytes()
