@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
-#ifdef TOOLCALL_NO_SCHEMA
-
+#if defined TOOLCALL_NO_SCHEMA && !defined TOOLCALL_NO_SHAPES
+#define BY_SHAPE
 #define SUM(ROW, me)                                           \
     ROW(me, required, integer(INT32_MIN, INT32_MAX), a, "One") \
     ROW(me, required, integer(0, 99), b, "The other")
@@ -42,7 +42,7 @@ int main()
 
     tool.name = "add";
     tool.description = "Add two integers.";
-#ifdef TOOLCALL_NO_SCHEMA
+#ifdef BY_SHAPE
     tool.shape = &sum_shape;
 #else
     tool.parameters = TCALL_JSON({
@@ -62,7 +62,7 @@ int main()
     call.arguments = tcall_str_of("{\"a\": 40, \"b\": 2}");
     tcall_writer_init(&out, result, sizeof result);
 
-#ifdef TOOLCALL_NO_SCHEMA // what cannot be checked is refused
+#if defined TOOLCALL_NO_SCHEMA && !defined BY_SHAPE // nothing checks it
     bool ok = tcall_init(&tc, &desc) == TCALL_E_TOOL;
 #else
     bool ok = tcall_init(&tc, &desc) == TCALL_OK &&
