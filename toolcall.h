@@ -57,7 +57,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
+ *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -2139,11 +2139,11 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error;             /* of tcall_init */
+    int error; /* of tcall_init */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
-    uint16_t *names;       /* the tools in the order of their names */
+    uint16_t *names; /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
