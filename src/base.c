@@ -116,13 +116,16 @@ TCALL_SHARED_ bool tcall_is_space_(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* A byte of a string that needs no second look. */
-TCALL_SHARED_ bool tcall_is_plain_(char c)
+/* Returns the end of a run of bytes of a string that stand for themselves. */
+TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
 {
-    unsigned char byte = (unsigned char)c;
-    if (byte > '\\') /* most letters */
-        return byte < 0x80;
-    return byte >= 0x20 && byte != '"' && byte != '\\';
+    for (; at < end; at++) {
+        unsigned char byte = (unsigned char)*at;
+        if (byte > '\\' ? byte >= 0x80 /* most letters are tested once */
+                        : byte < 0x20 || byte == '"' || byte == '\\')
+            break;
+    }
+    return at;
 }
 
 /* Returns the value of a hex digit, or -1. */

@@ -402,8 +402,7 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
-            while (at < end && tcall_is_plain_(*at))
-                at++;
+            at = tcall_plain_run_(at, end);
             if (at == end || (c = (unsigned char)*at) < 0x80)
                 break;
         }

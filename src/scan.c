@@ -343,9 +343,7 @@ TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
             break;
         p += sizeof word;
     }
-    while (p < end && tcall_is_plain_(*p))
-        p++;
-    return p;
+    return tcall_plain_run_(p, end);
 }
 
 /* The same, non-ASCII characters included; stops with an error at a byte that
@@ -650,7 +648,7 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
 TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
 {
     if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || !tcall_is_plain_(*byte))
+        s->error || tcall_plain_run_(byte, byte + 1) == byte)
         return false;
     tcall_scan_bytes_(s, byte, 1);
     tcall_scan_flush_(s);
