@@ -57,7 +57,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
+ *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request
@@ -353,7 +353,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
- *     number(low, high)        double; low and high have at most 6 decimals
+ *     number(low, high)        double; low, high and a default have at most 6
+ *                              decimals
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both
@@ -2138,11 +2139,11 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error;             /* of tcall_init */
+    int error; /* of tcall_init */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
-    uint16_t *names;       /* the tools in the order of their names */
+    uint16_t *names; /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
@@ -4819,8 +4820,13 @@ static void tcall_read_null_begin_(tcall_decoder *decoder)
     const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
     const tcall_level_ *level = decoder->level;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    if (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON) {
+        if (decoder->object)
+            level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+        else if (decoder->base) /* an item, which nothing else sets */
+            memset(decoder->base, 0,
+                   TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
+    }
     tcall_read_literal_begin_(decoder, 'n');
 }
 
@@ -8365,6 +8371,55 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash);
 
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a default. */
+static void tcall_view_default_(tcall_shape_view_ *view,
+                                const tcall_shape *node, const char *at)
+{
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_COPY_(&number, at, sizeof number);
+        tcall_write_comma_(view->out);
+        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
+        return;
+    }
+#endif
+    tcall_put_scalar_(view->out, node, at, true);
+}
+
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
                                const char *description, const char *initial)
@@ -8381,7 +8436,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_scalar_(view->out, node, initial + node->offset, true);
+        tcall_view_default_(view, node, initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8496,19 +8551,13 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
         memcpy(to, from, size);
 }
 
-/* Writes a number of a struct. */
+/* Writes an integer of a struct, or one that stands for a decimal number. */
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
     tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        tcall_load_(&number, at, sizeof number, flash);
-        tcall_write_double(writer, number);
-        return;
-    }
     if (node->kind == TCALL_KIND_INTEGER64)
         tcall_load_(&value, at, sizeof value, flash);
 #endif
@@ -8567,7 +8616,16 @@ static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
                              const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+#endif
     switch (node->kind) {
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_NUMBER:
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+#endif
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);
@@ -17606,35 +17664,64 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-/* A hash that is written to. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
+#ifndef TOOLCALL_NO_SHAPES
 
-static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape);
+
+/* Goes on with a value's node: with what it says, not where that lies. */
+static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
+                             const tcall_shape *node)
 {
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
+    const int32_t bounds[] = {node->low, node->high};
+    const tcall_range *range = (const tcall_range *)node->more;
+    char head[4];
+    head[0] = (char)node->types;
+    head[1] = (char)node->kind;
+    head[2] = (char)node->digits;
+    head[3] = (char)node->flags;
+    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
+    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
+        tcall_chain_(
+            tc, hash,
+            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
 }
 
-/* Goes on with the schema of a shape: where the shape lies in memory says
- * nothing about what it is. */
+/* Goes on with a shape: its words, its defaults, its members. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    tcall_hashing_ hashing;
-    tcall_writer writer;
-    char piece[64];
-    hashing.tc = tc;
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    unsigned i;
+    tcall_str words;
+    for (i = 0;; i++) {
+        unsigned index = i;
+        words = tcall_shape_words_(shape, &index);
+        if (!words.len)
+            break;
+        tcall_chain_(tc, hash, words);
+    }
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)shape->initial, shape->size));
+    for (i = 0; i < shape->count; i++)
+        tcall_hash_node_(tc, hash, &shape->members[i]);
 }
+
+#else
+
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    (void)tc;
+    (void)hash;
+    (void)shape;
+}
+
+#endif
 
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
@@ -23351,7 +23438,7 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
         const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        if (tool->permissions & ~mcp->desc.allow)
+        if (!tcall_enabled(tool, mcp->desc.allow))
             continue;
         if (!first)
             TCALL_MCP_SAY_(mcp, ",");
@@ -23414,7 +23501,7 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     bool late = mcp->stash[0] != '\0';
-    if (tool->permissions & ~mcp->desc.allow) {
+    if (!tcall_enabled(tool, mcp->desc.allow)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;

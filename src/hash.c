@@ -157,35 +157,64 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-/* A hash that is written to. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
+#ifndef TOOLCALL_NO_SHAPES
 
-static int tcall_hash_piece_(void *user, const char *bytes, size_t len)
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape);
+
+/* Goes on with a value's node: with what it says, not where that lies. */
+static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
+                             const tcall_shape *node)
 {
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
+    const int32_t bounds[] = {node->low, node->high};
+    const tcall_range *range = (const tcall_range *)node->more;
+    char head[4];
+    head[0] = (char)node->types;
+    head[1] = (char)node->kind;
+    head[2] = (char)node->digits;
+    head[3] = (char)node->flags;
+    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
+    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
+        tcall_chain_(
+            tc, hash,
+            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
+    else if (node->kind == TCALL_KIND_LIST)
+        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
 }
 
-/* Goes on with the schema of a shape: where the shape lies in memory says
- * nothing about what it is. */
+/* Goes on with a shape: its words, its defaults, its members. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    tcall_hashing_ hashing;
-    tcall_writer writer;
-    char piece[64];
-    hashing.tc = tc;
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_piece_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
+    unsigned i;
+    tcall_str words;
+    for (i = 0;; i++) {
+        unsigned index = i;
+        words = tcall_shape_words_(shape, &index);
+        if (!words.len)
+            break;
+        tcall_chain_(tc, hash, words);
+    }
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)shape->initial, shape->size));
+    for (i = 0; i < shape->count; i++)
+        tcall_hash_node_(tc, hash, &shape->members[i]);
 }
+
+#else
+
+static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                              const tcall_object *shape)
+{
+    (void)tc;
+    (void)hash;
+    (void)shape;
+}
+
+#endif
 
 /* Of the tool's definition and the arguments: what runs, exactly. */
 TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,

@@ -57,7 +57,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is wrong stays
+ *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
  *     NO_PICK        ranking tools by the request

@@ -376,7 +376,7 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
         const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        if (tool->permissions & ~mcp->desc.allow)
+        if (!tcall_enabled(tool, mcp->desc.allow))
             continue;
         if (!first)
             TCALL_MCP_SAY_(mcp, ",");
@@ -439,7 +439,7 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     bool late = mcp->stash[0] != '\0';
-    if (tool->permissions & ~mcp->desc.allow) {
+    if (!tcall_enabled(tool, mcp->desc.allow)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;

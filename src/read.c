@@ -767,8 +767,13 @@ static void tcall_read_null_begin_(tcall_decoder *decoder)
     const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
     const tcall_level_ *level = decoder->level;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    if (decoder->object && kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON)
-        level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+    if (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON) {
+        if (decoder->object)
+            level->base[level->index / 8] &= (char)~(1 << level->index % 8);
+        else if (decoder->base) /* an item, which nothing else sets */
+            memset(decoder->base, 0,
+                   TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
+    }
     tcall_read_literal_begin_(decoder, 'n');
 }
 

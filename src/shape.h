@@ -39,7 +39,8 @@
  *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
  *                              digits are cut off; low and high are written as
  *                              21.5 is; digits is 1 to 6
- *     number(low, high)        double; low and high have at most 6 decimals
+ *     number(low, high)        double; low, high and a default have at most 6
+ *                              decimals
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both

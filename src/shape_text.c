@@ -276,6 +276,55 @@ static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash);
 
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a default. */
+static void tcall_view_default_(tcall_shape_view_ *view,
+                                const tcall_shape *node, const char *at)
+{
+#ifndef TOOLCALL_NO_INT64
+    double number;
+    if (node->kind == TCALL_KIND_NUMBER) {
+        TCALL_COPY_(&number, at, sizeof number);
+        tcall_write_comma_(view->out);
+        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
+        return;
+    }
+#endif
+    tcall_put_scalar_(view->out, node, at, true);
+}
+
 /* Writes one property: its schema, what it is for, and its default. */
 static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
                                const char *description, const char *initial)
@@ -292,7 +341,7 @@ static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_put_scalar_(view->out, node, initial + node->offset, true);
+        tcall_view_default_(view, node, initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -407,19 +456,13 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
         memcpy(to, from, size);
 }
 
-/* Writes a number of a struct. */
+/* Writes an integer of a struct, or one that stands for a decimal number. */
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
     tcall_whole_ value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        tcall_load_(&number, at, sizeof number, flash);
-        tcall_write_double(writer, number);
-        return;
-    }
     if (node->kind == TCALL_KIND_INTEGER64)
         tcall_load_(&value, at, sizeof value, flash);
 #endif
@@ -478,7 +521,16 @@ static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
 static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
                              const char *at)
 {
+#ifndef TOOLCALL_NO_INT64
+    double number;
+#endif
     switch (node->kind) {
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_NUMBER:
+        memcpy(&number, at, sizeof number);
+        tcall_write_double(writer, number);
+        return;
+#endif
     case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
     case TCALL_KIND_OBJECT:
         tcall_write_struct(writer, (const tcall_object *)node->more, at);

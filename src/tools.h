@@ -285,11 +285,11 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error;             /* of tcall_init */
+    int error; /* of tcall_init */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
-    uint16_t *names;       /* the tools in the order of their names */
+    uint16_t *names; /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */

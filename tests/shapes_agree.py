@@ -236,6 +236,7 @@ int main(int argc, char **argv)
         unsigned long shape = strtoul(line, &json, 10);
         int error, size, at = 0;
         unsigned step = 0;
+        memset(args.bytes, 0xA5, shapes[shape]->size); /* whatever was there */
         tcall_decoder_init(&decoder, shapes[shape], args.bytes);
         size = (int)(end - ++json); /* in pieces of many lengths */
         for (; at < size; step++) {

@@ -678,7 +678,9 @@ static tcall_tool rows[] = {
     TCALL_TOOL_("fail", "fails", &led_shape, fail, TCALL_READ, false),
     TCALL_TOOL_("why", "says why", &led_shape, fail, TCALL_READ, false),
     TCALL_TOOL_("run", "is not allowed", &led_shape, led_run, TCALL_EXECUTE,
-                false)};
+                false),
+    /* what declares nothing may do everything */
+    TCALL_TOOL_("any", "is not allowed", &led_shape, led_run, 0, false)};
 
 static tcall_mcp_desc hand_desc(void)
 {
@@ -706,6 +708,9 @@ static void test_permissions(void)
               "\"description\":\"L\\\"ED\"") &&
           strstr(got, "\"title\":\"Why?\"") && !strstr(got, "not allowed"));
     CHECK(has(CALL("1", "run", "{\"on\":true}"),
+              "this tool is not allowed here\"}],\"isError\":true}}") &&
+          runs == 0);
+    CHECK(has(CALL("1", "any", "{\"on\":true}"),
               "this tool is not allowed here\"}],\"isError\":true}}") &&
           runs == 0);
     CHECK(has(CALL("1", "led", "{\"on\":true}"),

@@ -378,8 +378,45 @@ static void test_misfits(void)
     }
 }
 
+#ifndef TOOLCALL_NO_INT64
+
+/* Defaults of numbers are written to six decimals. */
+#define NUMBERS(ROW, me)                                         \
+    ROW(me, defaults(0.1), number(0, 1), tenth, "")              \
+    ROW(me, defaults(-12345.678901), number(-1e6, 0), minus, "") \
+    ROW(me, defaults(0.000001), number(0, 1), least, "")         \
+    ROW(me, defaults(0), number(0, 1), zero, "")                 \
+    ROW(me, defaults(1e-30), number(0, 1), tiny, "")             \
+    ROW(me, defaults(999999.999999), number(0, 1e6), nines, "")  \
+    ROW(me, defaults(3), number(TCALL_NO_MINIMUM, 9), three, "")
+TCALL_SHAPE(defaults, NUMBERS)
+
+static void test_defaults(void)
+{
+    static const char *const texts[] = {"0.1", "-12345.678901", "0.000001", "0",
+                                        "0",   "999999.999999", "3"};
+    char room[2000], *at = room;
+    tcall_writer writer;
+    size_t i;
+    tcall_writer_init(&writer, room, sizeof room - 1);
+    tcall_write_shape(&writer, &defaults_shape);
+    room[writer.fill] = '\0';
+    for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char want[40];
+        sprintf(want, "\"default\":%s}", texts[i]);
+        at = strstr(at, "\"default\"");
+        CHECK(at && strncmp(at, want, strlen(want)) == 0);
+        at = at ? at + 1 : room;
+    }
+}
+
+#endif
+
 int main(void)
 {
+#ifndef TOOLCALL_NO_INT64
+    test_defaults();
+#endif
     test_schema();
     test_struct();
     test_misfits();

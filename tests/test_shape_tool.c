@@ -238,6 +238,71 @@ static void test_hooks(void)
 
 #endif
 
+/* A validator of the user's comes first; the shape decides all the same. */
+static int agrees(void *user, const tcall_tool *tool, tcall_json args,
+                  tcall_writer *why)
+{
+    (void)user;
+    (void)args;
+    if (tool->shape)
+        return TCALL_OK;
+    tcall_write_text(why, "no");
+    return TCALL_E_INVALID;
+}
+
+static void test_validator(void)
+{
+    static const tcall_validator validator = {"mine", "1", agrees, NULL};
+    tcall tc;
+    tcall_desc desc;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    desc.validator = &validator;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(
+        !strcmp(answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"V\"}"),
+                "V C 3"));
+    answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"\"}");
+    CHECK(says("/city"));
+    answer(&tc, "echo", "{}");
+    CHECK(says("no"));
+}
+
+/* A tool that comes at run time, in blocks of every size: it runs as a whole
+ * or not at all, and says how much it needs. */
+static void test_memory(void)
+{
+    static uint64_t small[512];
+    tcall_tool rows[2];
+    tcall tc;
+    tcall_desc desc;
+    size_t size, ran = 0;
+    set_tools();
+    for (size = 64; size <= sizeof small; size += 8) {
+        tcall_writer out;
+        int r;
+        memset(&desc, 0, sizeof desc);
+        desc.block = small;
+        desc.block_size = size;
+        desc.rows = rows;
+        desc.row_count = 2;
+        desc.allow = TCALL_EVERYTHING;
+        if (tcall_init(&tc, &desc) < 0 || tcall_add(&tc, &tools[0]) < 0)
+            continue;
+        runs = 0;
+        tcall_writer_init(&out, out_text, sizeof out_text - 1);
+        r = tcall_execute(&tc, tcall_str_of("weather"),
+                          tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"M\","
+                                       "\"days\":\"4\"}"),
+                          &out);
+        CHECK(r == TCALL_OK || (r == TCALL_E_MEMORY && tc.block.need > size));
+        CHECK(runs == (r == TCALL_OK));
+        CHECK(r == TCALL_OK || ran == 0);
+        ran += r == TCALL_OK;
+    }
+    CHECK(ran > 0);
+}
+
 /* What a row may not say. */
 static void test_registry(void)
 {
@@ -372,6 +437,8 @@ int main(void)
 #ifndef TOOLCALL_NO_HOOKS
     test_hooks();
 #endif
+    test_validator();
+    test_memory();
     test_registry();
     test_requests();
 #ifndef TOOLCALL_NO_PICK

@@ -5,8 +5,8 @@
  *                         when the answer to the last one has come
  *     uno_run ELF LINK    its UART is a pseudo-terminal to which LINK points
  *
- * MCU names another chip. Ends when the other side does, and says on stderr how much RAM was touched:
- * all of it is painted before the start.
+ * MCU names another chip. Ends when the other side does, and says on stderr how
+ * much RAM was touched: all of it is painted before the start.
  */
 #define _GNU_SOURCE 1
 #include <fcntl.h>

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 enum { LOW, HIGH, INPUT = 0, OUTPUT = 1, LED_BUILTIN = 13 };
+#define SERIAL_RX_BUFFER_SIZE 64
 void pinMode(uint8_t pin, uint8_t mode);
 void digitalWrite(uint8_t pin, uint8_t value);
 struct HardwareSerial {
@@ -11,5 +12,7 @@ struct HardwareSerial {
     size_t write(const uint8_t *bytes, size_t len);
     size_t println(const char *text);
     size_t println();
+    int available();
+    int read();
 };
 extern HardwareSerial Serial;
