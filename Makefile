@@ -106,6 +106,7 @@ size: $(BUILD)/deps
 	@tests/need python3
 	@tests/measure/size.py
 	@tests/measure/profiles.py
+	@tests/measure/profiles.py
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
@@ -127,6 +128,7 @@ bench: $(BUILD)/deps
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
+	@tests/measure/bench_shapes.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py

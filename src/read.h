@@ -123,7 +123,6 @@ struct tcall_decoder {
     uint8_t use;     /* what becomes of the string */
     bool object;     /* the innermost open container is one */
     uint8_t keeping; /* a value is kept as its text */
-    uint16_t kept;   /* bytes of that text so far */
     union {
         tcall_string_ string;
         tcall_number_ number;
@@ -132,6 +131,7 @@ struct tcall_decoder {
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+    uint16_t kept;                              /* bytes of the text so far */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */

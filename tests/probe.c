@@ -2,6 +2,7 @@
  * probe - opens the library to any script: JSON Lines in, JSON Lines out.
  *
  *     probe json FILE...                     accept or reject, strict RFC 8259
+ *     probe shapes FILE...                   the same by the decoder of shapes
  *     probe args                             {"input","schema"?,"mode"?}
  *     probe schema                           {"schema","data","draft"?}
  *     probe read PROVIDER [--split N] [--block BYTES]
@@ -39,6 +40,8 @@ int main(int argc, char **argv)
     const char *verb = argc > 1 ? argv[1] : "";
     if (strcmp(verb, "json") == 0)
         return probe_json(argc - 2, argv + 2);
+    if (strcmp(verb, "shapes") == 0)
+        return probe_shapes(argc - 2, argv + 2);
     if (strcmp(verb, "args") == 0)
         return probe_args(stdin, stdout);
     if (strcmp(verb, "schema") == 0)
@@ -51,7 +54,8 @@ int main(int argc, char **argv)
         return probe_pick(argc - 2, argv + 2, stdin, stdout);
     if (strcmp(verb, "call") == 0 && argc > 2)
         return probe_call(argv[2], stdin, stdout);
-    fprintf(stderr, "usage: probe json FILE... | args | schema | "
+    fprintf(stderr, "usage: probe json FILE... | shapes FILE... | args | "
+                    "schema | "
                     "read PROVIDER [--split N] [--block BYTES] | "
                     "write PROVIDER | pick | call TOOLS.json\n");
     return 2;

@@ -14,6 +14,9 @@ int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens);
 tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens);
 char *probe_text(tcall_json v);
 
+/* probe_shapes.c */
+int probe_shapes(int count, char **files);
+
 /* probe_args.c */
 int probe_args(FILE *in, FILE *out);
 
