@@ -8405,8 +8405,9 @@ static int64_t tcall_millionths_(double number)
 #endif
 
 /* Writes a default. */
-static void tcall_view_default_(tcall_shape_view_ *view,
-                                const tcall_shape *node, const char *at)
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
+                                                const tcall_shape *node,
+                                                const char *at)
 {
 #ifndef TOOLCALL_NO_INT64
     double number;
