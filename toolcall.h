@@ -4895,8 +4895,19 @@ static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
  * a default its NUL, of a list its count. */
 static size_t tcall_read_initial_size_(const tcall_shape *member)
 {
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, 8, 1,
-                                                 1, 2, 0, 1, 0}; /* by kind */
+    static const uint8_t sizes[] TCALL_FLASH_ = {
+        /* by kind; double has four bytes on an AVR */
+        0,
+        sizeof(bool),
+        sizeof(int32_t),
+        sizeof(int64_t),
+        sizeof(double),
+        1,
+        1,
+        sizeof(uint16_t),
+        0,
+        1,
+        0};
     uint8_t kind = TCALL_FETCH_8_(&member->kind);
     if (kind == TCALL_KIND_TEXT &&
         TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
