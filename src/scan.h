@@ -67,7 +67,7 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Levels of a path filter. */
 #define TCALL_SCAN_LEVELS_ 9
 /* Bytes of a string that are collected: longer keys match nothing. */
-#define TCALL_SCAN_PIECE_ 23
+#define TCALL_SCAN_PIECE_ 64
 
 typedef enum tcall_type {
     TCALL_MISSING,
