@@ -106,7 +106,6 @@ size: $(BUILD)/deps
 	@tests/need python3
 	@tests/measure/size.py
 	@tests/measure/profiles.py
-	@tests/measure/profiles.py
 firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py

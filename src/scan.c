@@ -32,9 +32,10 @@ enum {
 };
 
 enum {
-    TCALL_STRING_SKIP_, /* a key that nobody wants */
-    TCALL_STRING_KEY_,  /* one to be compared */
-    TCALL_STRING_VALUE_ /* to be reported */
+    TCALL_STRING_KEY_,    /* a key to be compared */
+    TCALL_STRING_VALUE_,  /* to be reported */
+    TCALL_STRING_SKIP_,   /* a key that nobody wants */
+    TCALL_STRING_UNHEARD_ /* a value that nobody wants */
 };
 
 void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
@@ -283,7 +284,8 @@ static void tcall_scan_flush_(tcall_scan *s)
 /* The string ends: a value, or a key, which may lead to a row. */
 static void tcall_scan_string_end_(tcall_scan *s)
 {
-    if (s->string_mode == TCALL_STRING_VALUE_) {
+    if (s->string_mode == TCALL_STRING_VALUE_ ||
+        s->string_mode == TCALL_STRING_UNHEARD_) {
         tcall_scan_flush_(s);
         tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
         tcall_scan_value_end_(s);
@@ -296,24 +298,32 @@ static void tcall_scan_string_end_(tcall_scan *s)
     s->state = TCALL_S_COLON_;
 }
 
-/* Collects decoded bytes of a string, since few events are cheaper than many. A
- * key that is too long matches nothing. */
-static void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
+/* What does not fit where bytes are collected: a key that is too long matches
+ * nothing. */
+static void tcall_scan_overflow_(tcall_scan *s, const char *p, size_t n)
 {
-    bool value = s->string_mode == TCALL_STRING_VALUE_;
-    if (value ? s->row == TCALL_SCAN_NONE_
-              : s->string_mode == TCALL_STRING_SKIP_)
+    if (s->string_mode == TCALL_STRING_KEY_) {
+        s->string_mode = TCALL_STRING_SKIP_;
+        return;
+    }
+    tcall_scan_flush_(s);
+    if (n > TCALL_SCAN_PIECE_) {
+        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
+        return;
+    }
+    memcpy(s->piece, p, n);
+    s->piece_len = (uint8_t)n;
+}
+
+/* Collects decoded bytes of a string, since few events are cheaper than many.
+ */
+static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
+{
+    if (s->string_mode >= TCALL_STRING_SKIP_)
         return;
     if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
-        if (!value) {
-            s->string_mode = TCALL_STRING_SKIP_;
-            return;
-        }
-        tcall_scan_flush_(s);
-        if (n > TCALL_SCAN_PIECE_) {
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-            return;
-        }
+        tcall_scan_overflow_(s, p, n);
+        return;
     }
     memcpy(s->piece + s->piece_len, p, n);
     s->piece_len = (uint8_t)(s->piece_len + n);
@@ -383,10 +393,7 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
         c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
         if (!c)
             break;
-        if (s->piece_len && s->piece_len < TCALL_SCAN_PIECE_)
-            s->piece[s->piece_len++] = c;
-        else
-            tcall_scan_bytes_(s, &c, 1);
+        tcall_scan_bytes_(s, &c, 1);
     }
     if (p == end)
         return p;
@@ -537,7 +544,8 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     tcall_scan_begin_(s, p);
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
-        s->string_mode = TCALL_STRING_VALUE_;
+        s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
+                                                    : TCALL_STRING_VALUE_;
         return p + 1;
     }
     tcall_scan_token_end_(s, quote, 0);

@@ -284,7 +284,7 @@ static int try_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     }
     if (way == 3 && cx->attempt == 2) {
         *cx->out = *cx->out_start;
-        return TCALL_E_CLOSED;
+        return TCALL_E_TIMEOUT;
     }
     return TCALL_E_FAILED;
 }
@@ -306,8 +306,8 @@ static void test_words(void)
     CHECK(says("work(n=2): radio: a service that the tool needs is missing") &&
           !says("half"));
     world.attempts = 2;
-    CHECK(once("{\"n\":3}") == TCALL_E_CLOSED);
-    CHECK(says("the connection ended before the answer did") && !says("half"));
+    CHECK(once("{\"n\":3}") == TCALL_E_TIMEOUT);
+    CHECK(says("it took longer than allowed") && !says("half"));
     hooks[TCALL_WILL_EXECUTE].run = fail_first;
     CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
 }

@@ -150,7 +150,7 @@ TARGETS = [
     Target("avr", "avr", "gcc gcc-avr avr-libc libsimavr-dev libelf-dev",
            "-mmcu=atmega2560 -Wno-type-limits -Wno-sign-compare",
            "-Wl,--defsym=__stack=0xFFFF,--defsym=__DATA_REGION_LENGTH__=0xFE00 "
-           "-lm", str(OUT / "avr_run"), tests="test_(json|read|bind|agent(?!_again)|hooks|"
+           "-lm", str(OUT / "avr_run"), tests="test_(json|read(?!er)|bind|agent(?!_again)|hooks|"
            "retry|stages|context)", macros="-Dmain=test_main", also=("avr.c",), memory=16000,
            every=1000),
 ]

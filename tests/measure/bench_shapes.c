@@ -85,8 +85,9 @@ TCALL_SHAPE(invoice, INVOICE)
 #define MANY(ROW, me)                                                       \
     EIGHT(ROW, me, 0)                                                       \
     EIGHT(ROW, me, 1)                                                       \
-    EIGHT(ROW, me, 2) EIGHT(ROW, me, 3) EIGHT(ROW, me, 4) EIGHT(ROW, me, 5) \
-        EIGHT(ROW, me, 6) EIGHT(ROW, me, 7)
+    EIGHT(ROW, me, 2)                                                       \
+    EIGHT(ROW, me, 3) EIGHT(ROW, me, 4) EIGHT(ROW, me, 5) EIGHT(ROW, me, 6) \
+        EIGHT(ROW, me, 7)
 TCALL_SHAPE(many, MANY)
 TCALL_LIST(numbers, integer(0, 9), 0, 8000)
 #define LARGE(ROW, me)                            \

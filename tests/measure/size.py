@@ -80,12 +80,12 @@ STACK_BAR = 1024  # of a public function, likewise
 STACK_HELD = {"tcall_write_struct": 1440,
               # objects and lists of shapes in each other, six levels of them
               "tcall_invoke": 1576, "tcall_execute": 1616,
-              "tcall_agent_call": 1248, "tcall_agent_say": 1760,
+              "tcall_agent_call": 1288, "tcall_agent_say": 1760,
               "tcall_agent_step": 2088, "tcall_agent_run": 2112,
               "tcall_agent_plan": 2112, "tcall_approval": 1424,
               "tcall_retry_around_": 1408, "tcall_next": 1384,
               "tcall_cache_read_": 1248, "tcall_cache_write_": 1240,
-              "tcall_set_input": 1240, "tcall_hydrate": 1232,
+              "tcall_set_input": 1280, "tcall_hydrate": 1272,
               "tcall_ledger_consent_": 1208, "tcall_loops_run_": 1192,
               "tcall_pick": 1464, "tcall_pick_saved": 1256,
               "tcall_write_picks": 1512, "tcall_write_shape": 1160,
@@ -123,6 +123,8 @@ POINTERS = {
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_"],
+    "server.map_id": ["tcall_server_id_"],
+    "server.reasoning": ["tcall_server_reasoning_"],
     "l.found": [],
     # But tcall_retry_around_: what is around a tool adds what is below it.
     "hook.run": ["tcall_rate_run_", "tcall_timeout_run_", "tcall_audit_run_",
