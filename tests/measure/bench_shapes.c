@@ -82,12 +82,17 @@ TCALL_SHAPE(invoice, INVOICE)
     ROW(me, optional, integer(0, 9), member_##at##5, "") \
     ROW(me, optional, integer(0, 9), member_##at##6, "") \
     ROW(me, optional, integer(0, 9), member_##at##7, "")
-#define MANY(ROW, me)                                                       \
-    EIGHT(ROW, me, 0)                                                       \
-    EIGHT(ROW, me, 1)                                                       \
-    EIGHT(ROW, me, 2)                                                       \
-    EIGHT(ROW, me, 3) EIGHT(ROW, me, 4) EIGHT(ROW, me, 5) EIGHT(ROW, me, 6) \
-        EIGHT(ROW, me, 7)
+/* clang-format off */
+#define MANY(ROW, me)   \
+    EIGHT(ROW, me, 0)   \
+    EIGHT(ROW, me, 1)   \
+    EIGHT(ROW, me, 2)   \
+    EIGHT(ROW, me, 3)   \
+    EIGHT(ROW, me, 4)   \
+    EIGHT(ROW, me, 5)   \
+    EIGHT(ROW, me, 6)   \
+    EIGHT(ROW, me, 7)
+/* clang-format on */
 TCALL_SHAPE(many, MANY)
 TCALL_LIST(numbers, integer(0, 9), 0, 8000)
 #define LARGE(ROW, me)                            \
