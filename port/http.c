@@ -676,19 +676,9 @@ static int name_byte(tport_http *h, char c)
     return 0;
 }
 
-/* The value of a hexadecimal digit; 16 for anything else. */
-static uint32_t hex(char c)
-{
-    char l = lower(c);
-
-    return tport_is_digit(c)      ? (uint32_t)(c - '0')
-           : l >= 'a' && l <= 'f' ? (uint32_t)(l - 'a' + 10)
-                                  : 16;
-}
-
 static int size_byte(tport_http *h, char c)
 {
-    uint32_t d = hex(c);
+    uint32_t d = tport_hex(c);
 
     if (h->line == 1)
         h->left = 0;
