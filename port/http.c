@@ -839,13 +839,19 @@ static int head_end(tport_http *h)
     return 0;
 }
 
-/* Lines are counted against two limits. */
+/* Lines are counted against two limits. Of a chunk's line only what is beyond
+ * a size counts, because there may be any number of chunks. */
 static int count(tport_http *h)
 {
+    bool head = h->at < SIZE;
+
     if (++h->line > TPORT_HTTP_MAX_LINE)
         return fail(h, TCALL_E_LIMIT, "a line is too long");
-    if (h->at < SIZE && ++h->head > TPORT_HTTP_MAX_HEAD)
-        return fail(h, TCALL_E_LIMIT, "the head is too long");
+    if ((head || h->line > sizeof "12345678\r") &&
+        ++h->head > TPORT_HTTP_MAX_HEAD)
+        return fail(h, TCALL_E_LIMIT,
+                    head ? "the head is too long"
+                         : "the extensions of chunks are too long");
     return 0;
 }
 
