@@ -8527,38 +8527,106 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* ---- all of a shape ---- */
+
+/* A walk over the nodes of a shape, each before what is in it: those of members
+ * and of items. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
+    const tcall_object *entered; /* the object that begins here, or NULL */
+    uint8_t depth;
+    struct {
+        const tcall_object *object;
+        uint8_t next; /* of its members */
+    } open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+static void tcall_walk_enter_(tcall_shape_walk_ *walk,
+                              const tcall_object *object)
+{
+    walk->entered = object;
+    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
+        return;
+    walk->open[walk->depth].object = object;
+    walk->open[walk->depth++].next = 0;
+}
+
+/* Begins at the root. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape)
+{
+    walk->node = NULL;
+    walk->depth = 0;
+    tcall_walk_enter_(walk, shape);
+}
+
+/* Returns the next member of the open objects, or NULL. */
+static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth) {
+        uint8_t level = (uint8_t)(walk->depth - 1);
+        uint8_t next = walk->open[level].next;
+        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
+        if (next < object->count) {
+            walk->open[level].next++;
+            return object->members + next;
+        }
+        walk->depth = level;
+    }
+    return NULL;
+}
+
+/* Goes on to the next node; returns false at the end. */
+TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    const tcall_shape *node = walk->node;
+    uint8_t kind;
+    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
+        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
+    else
+        node = tcall_walk_member_(walk);
+    walk->node = node;
+    walk->entered = NULL;
+    if (!node)
+        return false;
+    kind = TCALL_FETCH_8_(&node->kind);
+    if (kind == TCALL_KIND_OBJECT)
+        tcall_walk_enter_(
+            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
 /* Returns one of the texts in which the shape's meaning is: names,
  * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one; it
- * is counted down on the way. */
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *text = NULL;
-    unsigned i, count = object->count;
-    if (count && *index < 2)
-        text = *index ? object->descriptions : object->names;
-    *index -= count ? 2 : 0;
-    for (i = 0; !text && i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, member, object->members + i);
-        tcall_shape node = *member;
-        while (node.kind == TCALL_KIND_LIST)
-            TCALL_COPY_(&node, node.more, sizeof node);
-        if (node.kind == TCALL_KIND_OBJECT) {
-            tcall_str found =
-                tcall_shape_words_((const tcall_object *)node.more, index);
-            if (found.len)
-                return found;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.entered) {
+            TCALL_FETCH_(tcall_object, object, walk.entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
         }
-        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
-            text = (const char *)node.more;
-            count = (unsigned)node.high + 1;
-        }
-    }
-    return text ? tcall_slice_(
-                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
-                : tcall_slice_(NULL, 0);
+    } while (tcall_walk_next_(&walk));
+    return tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -9073,7 +9141,7 @@ TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
 }
 
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
     (void)shape;
     (void)index;
@@ -13644,10 +13712,9 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    unsigned index = words->shape_text++;
     tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
-        text = tcall_shape_words_(words->shape, &index);
+        text = tcall_shape_words_(words->shape, words->shape_text++);
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;
@@ -15646,50 +15713,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
@@ -17687,8 +17790,16 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 
 #ifndef TOOLCALL_NO_SHAPES
 
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape);
+/* Goes on with an object: its names and descriptions, and its defaults. */
+static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
+                               const tcall_object *object)
+{
+    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_words_text_(object->descriptions, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)object->initial, object->size));
+}
 
 /* Goes on with a value's node: with what it says, not where that lies. */
 static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
@@ -17707,29 +17818,24 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(
             tc, hash,
             tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_chain_(tc, hash,
+                     tcall_words_text_((const char *)node->more,
+                                       (unsigned)node->high + 1));
 }
 
-/* Goes on with a shape: its words, its defaults, its members. */
+/* Goes on with all that a shape says. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    unsigned i;
-    tcall_str words;
-    for (i = 0;; i++) {
-        unsigned index = i;
-        words = tcall_shape_words_(shape, &index);
-        if (!words.len)
-            break;
-        tcall_chain_(tc, hash, words);
-    }
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)shape->initial, shape->size));
-    for (i = 0; i < shape->count; i++)
-        tcall_hash_node_(tc, hash, &shape->members[i]);
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.node)
+            tcall_hash_node_(tc, hash, walk.node);
+        if (walk.entered)
+            tcall_hash_object_(tc, hash, walk.entered);
+    } while (tcall_walk_next_(&walk));
 }
 
 #else

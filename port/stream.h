@@ -49,6 +49,15 @@ static inline bool tport_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* The value of a hexadecimal digit; 16 for anything else. */
+static inline uint32_t tport_hex(char c)
+{
+    return tport_is_digit(c)      ? (uint32_t)(c - '0')
+           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+           : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                  : 16;
+}
+
 /* How many characters at the beginning of s are good. */
 static inline size_t tport_span(const char *s, bool (*good)(char))
 {

@@ -86,7 +86,7 @@ def build(target=OUT):
                        "libelf-dev"], stdout=subprocess.DEVNULL).returncode:
         return False
     target.mkdir(parents=True, exist_ok=True)
-    run(*AVR, "-mmcu=atmega328p", "examples/uno/avr.c", "-o", target / "uno.elf")
+    run(*AVR, "-mmcu=atmega328p", "examples/profiles/uno.c", "-o", target / "uno.elf")
     run("cc", "-O2", "-Wall", "-Wextra", "tests/firmware/uno_run.c", "-o",
         target / "uno_run", "-lsimavr", "-lelf")
     run("cc", "-std=c99", "-g", "-I.", "tests/firmware/uno_host.c", "-o",
