@@ -1084,6 +1084,9 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
+    bool split;         /* which may come with the next string of the row */
+    uint8_t half_row;   /* a string of this row ended so, */
+    uint16_t half;      /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -3034,9 +3037,10 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -5536,6 +5540,30 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
+/* May the string at hand hold half a character at its end, or at its begin?
+ * Some servers cut the model's words between the escapes of two surrogates. */
+static bool tcall_scan_splits_(const tcall_scan *s)
+{
+    return s->split && !s->raw_depth &&
+           (s->string_mode == TCALL_STRING_VALUE_ ||
+            s->string_mode == TCALL_STRING_UNHEARD_);
+}
+
+/* The string ends behind a high surrogate: the next one of its row has to
+ * begin with the low one. */
+static int tcall_scan_half_(tcall_scan *s)
+{
+    if (!tcall_scan_splits_(s))
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    if (s->string_mode == TCALL_STRING_VALUE_) {
+        s->half = s->high;
+        s->half_row = s->row;
+    }
+    s->high = 0;
+    tcall_scan_string_end_(s);
+    return s->error;
+}
+
 /* \uXXXX is complete: a character, or half of one. */
 static int tcall_scan_unit_(tcall_scan *s)
 {
@@ -5550,7 +5578,9 @@ static int tcall_scan_unit_(tcall_scan *s)
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
+               !(tcall_scan_splits_(s) &&
+                 s->string_mode == TCALL_STRING_UNHEARD_)) {
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
@@ -5570,6 +5600,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
     }
     if (s->state == TCALL_S_LOW_) {
+        if (c == '"')
+            return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
         return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
@@ -5671,6 +5703,13 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
     tcall_scan_begin_(s, p);
+    if (s->half && s->half_row == s->row && !s->raw_depth) {
+        s->state = TCALL_S_LOW_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        s->high = s->half;
+        s->half = 0;
+        return p + 1;
+    }
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
@@ -20708,6 +20747,7 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
     reader->choice = 0;
+    reader->in_choice = reader->choice_known = false;
 }
 
 /* ---- fields ---- */
@@ -20785,6 +20825,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
         break;
     case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
         reader->choice = (uint8_t)number & 7;
         if (number != reader->choice)
             return TCALL_E_PROTOCOL;
@@ -20868,12 +20909,20 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
+/* Is a text at hand certainly the model's, and of the first choice? A whole
+ * answer may hold several, whose numbers may stand behind them. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole && reader->in_choice && !reader->choice_known)
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
 static int tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
         return -1;
     return tcall_field_part_(field);
 }
@@ -20888,6 +20937,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word[0] = 0;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
@@ -21015,6 +21065,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -21025,6 +21077,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 
