@@ -326,6 +326,8 @@ static bool read_address6(const char *s, unsigned char *to)
             s += 2;
         } else if (s[0] == ':' && s[1]) {
             s++;
+        } else if (*s) {
+            return false;
         }
     }
     if (*s || (gap > 16) != (count == 16))
