@@ -658,7 +658,9 @@ static int seed(tport_tls *t)
         return 0;
     return is_memory(e)
                ? translate(t, e)
-               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
+               : fail(t, TCALL_E_ENTROPY,
+                      "TLS: there is no entropy, or no memory for its source",
+                      "");
 }
 
 static int configure(tport_tls *t)
