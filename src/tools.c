@@ -305,6 +305,14 @@ static int tcall_desc_check_(tcall *tc)
     TCALL_REFUSE_(&review, desc->hook_count > 0,
                   "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
+#ifdef TOOLCALL_NO_EVENTS
+    TCALL_REFUSE_(&review, desc->on_event != NULL,
+                  "on_event was left out by TOOLCALL_NO_EVENTS");
+#endif
+#ifdef TOOLCALL_NO_REPAIR
+    TCALL_REFUSE_(&review, desc->repair != NULL,
+                  "repair was left out by TOOLCALL_NO_REPAIR");
+#endif
     return review.error;
 }
 
@@ -493,14 +501,14 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *first,
@@ -745,6 +753,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
@@ -774,3 +790,22 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
