@@ -1084,6 +1084,9 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
+    bool split;         /* which may come with the next string of the row */
+    uint8_t half_row;   /* a string of this row ended so, */
+    uint16_t half;      /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -2835,9 +2838,10 @@ typedef struct tcall_answer {
 } tcall_answer;
 
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH,
- * _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms says for
- * how long), or _PROVIDER for its own faults; else the answer's error. */
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
+ * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 
 /* ==========================================================================
@@ -3033,9 +3037,10 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -5535,6 +5540,30 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
+/* May the string at hand hold half a character at its end, or at its begin?
+ * Some servers cut the model's words between the escapes of two surrogates. */
+static bool tcall_scan_splits_(const tcall_scan *s)
+{
+    return s->split && !s->raw_depth &&
+           (s->string_mode == TCALL_STRING_VALUE_ ||
+            s->string_mode == TCALL_STRING_UNHEARD_);
+}
+
+/* The string ends behind a high surrogate: the next one of its row has to
+ * begin with the low one. */
+static int tcall_scan_half_(tcall_scan *s)
+{
+    if (!tcall_scan_splits_(s))
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    if (s->string_mode == TCALL_STRING_VALUE_) {
+        s->half = s->high;
+        s->half_row = s->row;
+    }
+    s->high = 0;
+    tcall_scan_string_end_(s);
+    return s->error;
+}
+
 /* \uXXXX is complete: a character, or half of one. */
 static int tcall_scan_unit_(tcall_scan *s)
 {
@@ -5549,7 +5578,9 @@ static int tcall_scan_unit_(tcall_scan *s)
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
+               !(tcall_scan_splits_(s) &&
+                 s->string_mode == TCALL_STRING_UNHEARD_)) {
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
@@ -5569,6 +5600,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
     }
     if (s->state == TCALL_S_LOW_) {
+        if (c == '"')
+            return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
         return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
@@ -5670,6 +5703,13 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
     tcall_scan_begin_(s, p);
+    if (s->half && s->half_row == s->row && !s->raw_depth) {
+        s->state = TCALL_S_LOW_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        s->high = s->half;
+        s->half = 0;
+        return p + 1;
+    }
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
@@ -8526,38 +8566,106 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* ---- all of a shape ---- */
+
+/* A walk over the nodes of a shape, each before what is in it: those of members
+ * and of items. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
+    const tcall_object *entered; /* the object that begins here, or NULL */
+    uint8_t depth;
+    struct {
+        const tcall_object *object;
+        uint8_t next; /* of its members */
+    } open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+static void tcall_walk_enter_(tcall_shape_walk_ *walk,
+                              const tcall_object *object)
+{
+    walk->entered = object;
+    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
+        return;
+    walk->open[walk->depth].object = object;
+    walk->open[walk->depth++].next = 0;
+}
+
+/* Begins at the root. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape)
+{
+    walk->node = NULL;
+    walk->depth = 0;
+    tcall_walk_enter_(walk, shape);
+}
+
+/* Returns the next member of the open objects, or NULL. */
+static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth) {
+        uint8_t level = (uint8_t)(walk->depth - 1);
+        uint8_t next = walk->open[level].next;
+        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
+        if (next < object->count) {
+            walk->open[level].next++;
+            return object->members + next;
+        }
+        walk->depth = level;
+    }
+    return NULL;
+}
+
+/* Goes on to the next node; returns false at the end. */
+TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    const tcall_shape *node = walk->node;
+    uint8_t kind;
+    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
+        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
+    else
+        node = tcall_walk_member_(walk);
+    walk->node = node;
+    walk->entered = NULL;
+    if (!node)
+        return false;
+    kind = TCALL_FETCH_8_(&node->kind);
+    if (kind == TCALL_KIND_OBJECT)
+        tcall_walk_enter_(
+            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
 /* Returns one of the texts in which the shape's meaning is: names,
  * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one; it
- * is counted down on the way. */
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *text = NULL;
-    unsigned i, count = object->count;
-    if (count && *index < 2)
-        text = *index ? object->descriptions : object->names;
-    *index -= count ? 2 : 0;
-    for (i = 0; !text && i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, member, object->members + i);
-        tcall_shape node = *member;
-        while (node.kind == TCALL_KIND_LIST)
-            TCALL_COPY_(&node, node.more, sizeof node);
-        if (node.kind == TCALL_KIND_OBJECT) {
-            tcall_str found =
-                tcall_shape_words_((const tcall_object *)node.more, index);
-            if (found.len)
-                return found;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.entered) {
+            TCALL_FETCH_(tcall_object, object, walk.entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
         }
-        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
-            text = (const char *)node.more;
-            count = (unsigned)node.high + 1;
-        }
-    }
-    return text ? tcall_slice_(
-                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
-                : tcall_slice_(NULL, 0);
+    } while (tcall_walk_next_(&walk));
+    return tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -9072,7 +9180,7 @@ TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
 }
 
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
     (void)shape;
     (void)index;
@@ -13643,10 +13751,9 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    unsigned index = words->shape_text++;
     tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
-        text = tcall_shape_words_(words->shape, &index);
+        text = tcall_shape_words_(words->shape, words->shape_text++);
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;
@@ -15645,50 +15752,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
@@ -17686,8 +17829,16 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 
 #ifndef TOOLCALL_NO_SHAPES
 
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape);
+/* Goes on with an object: its names and descriptions, and its defaults. */
+static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
+                               const tcall_object *object)
+{
+    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_words_text_(object->descriptions, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)object->initial, object->size));
+}
 
 /* Goes on with a value's node: with what it says, not where that lies. */
 static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
@@ -17706,29 +17857,24 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(
             tc, hash,
             tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_chain_(tc, hash,
+                     tcall_words_text_((const char *)node->more,
+                                       (unsigned)node->high + 1));
 }
 
-/* Goes on with a shape: its words, its defaults, its members. */
+/* Goes on with all that a shape says. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    unsigned i;
-    tcall_str words;
-    for (i = 0;; i++) {
-        unsigned index = i;
-        words = tcall_shape_words_(shape, &index);
-        if (!words.len)
-            break;
-        tcall_chain_(tc, hash, words);
-    }
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)shape->initial, shape->size));
-    for (i = 0; i < shape->count; i++)
-        tcall_hash_node_(tc, hash, &shape->members[i]);
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.node)
+            tcall_hash_node_(tc, hash, walk.node);
+        if (walk.entered)
+            tcall_hash_object_(tc, hash, walk.entered);
+    } while (tcall_walk_next_(&walk));
 }
 
 #else
@@ -18931,8 +19077,10 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     error = tcall_words_error_(answer);
-    if (status == 403 && error != TCALL_E_REFUSED)
-        return TCALL_E_AUTH;
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
@@ -20599,6 +20747,7 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
     reader->choice = 0;
+    reader->in_choice = reader->choice_known = false;
 }
 
 /* ---- fields ---- */
@@ -20676,6 +20825,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
         break;
     case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
         reader->choice = (uint8_t)number & 7;
         if (number != reader->choice)
             return TCALL_E_PROTOCOL;
@@ -20759,12 +20909,20 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
+/* Is a text at hand certainly the model's, and of the first choice? A whole
+ * answer may hold several, whose numbers may stand behind them. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole && reader->in_choice && !reader->choice_known)
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
 static int tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
         return -1;
     return tcall_field_part_(field);
 }
@@ -20779,6 +20937,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word[0] = 0;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
@@ -20906,6 +21065,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -20916,6 +21077,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 

@@ -230,50 +230,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
