@@ -294,6 +294,51 @@ typedef struct tcall_utf_ {
 } tcall_utf_;
 
 /* ==========================================================================
+ * >>wait: what somebody who answered TCALL_E_AGAIN waits for
+ *
+ * Nothing in this library sleeps, and neither should a tool, a hook or a
+ * transport: it answers TCALL_E_AGAIN and says what for, a handle, a time or
+ * both. Only one place waits, the loop around tcall_agent_step: it sleeps until
+ * the first of them comes, and looks at limits and at cancel. Whoever says
+ * nothing is asked again every TCALL_WAIT_POLL_MS. Whoever waits for a person
+ * answers TCALL_E_APPROVAL.
+ */
+
+/* A flag that a signal handler or an interrupt may set: it is read and written
+ * in one access. */
+typedef volatile uint8_t tcall_flag;
+
+/* Handles that a wait has room for; where there are more, it is a poll. */
+#ifndef TOOLCALL_MAX_HANDLES
+#define TOOLCALL_MAX_HANDLES 4
+#endif
+
+enum {
+    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+};
+#define TCALL_WAIT_NEVER UINT32_MAX
+
+enum { TCALL_WAIT_READ = 1, TCALL_WAIT_WRITE = 2 };
+
+typedef struct tcall_wait {
+    uint32_t ms;   /* be called again after so long at the latest; 0: at once,
+                    * TCALL_WAIT_NEVER: only the handles count */
+    uint8_t count; /* of handles; the first that is ready ends the wait */
+    struct {
+        int handle;     /* a descriptor, or whatever the transport calls one */
+        uint8_t events; /* TCALL_WAIT_READ | TCALL_WAIT_WRITE */
+    } handles[TOOLCALL_MAX_HANDLES];
+} tcall_wait;
+
+/* Add to what is waited for: a time from now; a handle to become readable or
+ * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
+TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
+TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
+TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
+
+/* ==========================================================================
  * >>block: the caller's memory
  *
  * One block with two ends. What lasts grows from its bottom; what is needed
@@ -1986,7 +2031,8 @@ typedef struct tcall_session {
 /* Does the work. args have been checked against the schema or shape. Writes the
  * answer for the model to out: text (tcall_write_text) or JSON; what does not
  * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
- * reason in words in out, or TCALL_E_AGAIN to be called again. */
+ * reason in words in out, or TCALL_E_AGAIN to be called again: cx->wait is to
+ * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -2424,6 +2470,10 @@ struct tcall_ctx {
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2445,6 +2495,7 @@ struct tcall_ctx {
     bool service_missing; /* since the last look at it */
     bool has_deadline;
     uint32_t deadline;
+    uint32_t wait_began; /* by the agent's clock */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
@@ -2594,7 +2645,7 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * or failed; out is complete in both cases. Two errors leave out untouched and
  * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). */
+ * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: calls a tool by its name, without a model.
  * For tools that answer at once; one that has not finished is cancelled,
@@ -3216,8 +3267,8 @@ struct tcall_response;
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
  * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * never answers TCALL_E_AGAIN. */
+ * another error, after which only close is called. Each does a bounded piece of
+ * work and does not block: max_ms and cancel are looked at between them. */
 typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
@@ -3234,8 +3285,12 @@ typedef struct tcall_transport {
     /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
      * are no limits of time and no request is sent again. */
     uint32_t (*now_ms)(void *user);
-    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Sleeps until the first thing that wait names has come, or less; a signal
+     * should wake it. NULL: tcall_agent_run polls without a pause. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
+     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
+    void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
 
@@ -3303,13 +3358,18 @@ TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
  * of the conversation its oldest turns are dropped, as a whole. Returns
  * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
-/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
- * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
- * tcall_agent_run. */
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
+ * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
+ * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
+ * at the latest. */
 TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
+ * in loops around tcall_agent_step. */
+TCALL_API void tcall_agent_wait(tcall_agent *agent);
 /* Returns the model's text of this turn; it is valid until the next step. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
-/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+/* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
+ * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Does one exchange and runs nothing. Returns the number of calls in the
  * answer; 0 ends the turn. */
@@ -3350,16 +3410,16 @@ typedef struct tcall_response {
 } tcall_response;
 
 struct tcall_agent {
-    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
     /* private */
+    tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
     bool run;           /* calls are run, not only checked */
-    bool cancelled;     /* by tcall_agent_cancel */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
@@ -3383,7 +3443,8 @@ struct tcall_agent {
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait for approval */
+    int waiting;      /* calls in a row that wait */
+    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -3954,6 +4015,48 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
+}
+
+/* ==========================================================================
+ * >>wait
+ */
+
+/* Nothing was said yet. */
+TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
+{
+    wait->ms = TCALL_WAIT_NEVER;
+    wait->count = 0;
+}
+
+TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
+{
+    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
+}
+
+int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
 }
 
 /* ==========================================================================
@@ -17506,6 +17609,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     return call->error;
 }
 
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -17519,9 +17631,11 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
+    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
+    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -18092,13 +18206,15 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
+    uint32_t spent;
     int r;
     pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
     if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
-            return TCALL_E_AGAIN;
+        spent = tcall_now_(cx->tc) - pause->since;
+        if (pause->ms && timed && spent < pause->ms)
+            return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
@@ -22486,9 +22602,10 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     tcall_agent_pick_(agent, text);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
-    agent->wait_ms = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = agent->reconnected = false;
+    agent->cancelled = 0;
+    agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
@@ -22496,7 +22613,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
 
 void tcall_agent_cancel(tcall_agent *agent)
 {
-    agent->cancelled = true;
+    agent->cancelled = 1;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -22505,9 +22622,22 @@ static int tcall_agent_over_(const tcall_agent *agent)
     uint32_t limit = agent->desc.max_ms;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started > limit)
+    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
+}
+
+/* Returns what the transport answered; notes what it waits for. */
+static int tcall_agent_heard_(tcall_agent *agent, int result)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    if (result != TCALL_E_AGAIN)
+        return result;
+    if (transport->wants)
+        transport->wants(transport->user, &agent->wait);
+    if (tcall_wait_is_empty_(&agent->wait))
+        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
+    return result;
 }
 
 /* In the last round that is left the model has to answer in words. */
@@ -22618,7 +22748,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return result;
+        return tcall_agent_heard_(agent, result);
     tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
@@ -22634,7 +22764,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return accepted;
+    return tcall_agent_heard_(agent, accepted);
 }
 
 /* The reader tells of text and of calls as they come; listeners of the
@@ -22765,7 +22895,7 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_answered_(agent);
     if (count < 0)
-        return count;
+        return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
@@ -22888,7 +23018,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = 0;
+    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -22943,21 +23073,50 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
                        &call->cx.result.output);
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of
- * them wait for approval, so does the turn. */
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
     int open = 0, i;
     for (i = 0; i < agent->batch_count; i++)
         open += agent->batch[i].cx.state != TCALL_DONE_;
     do
         agent->turn = (agent->turn + 1) % agent->batch_count;
     while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
     agent->waiting = 0;
-    return TCALL_E_APPROVAL;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -22981,9 +23140,15 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    result = tcall_agent_turn_(agent, over);
+    call = &agent->batch[agent->turn];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
     if (result < 0 && !tcall_waits_(result))
         return result;
     return agent->delivered < agent->batch_count
@@ -23099,9 +23264,10 @@ static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = agent->response.status;
-    event.ms = agent->pause = agent->wait_ms = ms;
+    event.ms = agent->pause = ms;
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
     agent->pause_began = tcall_agent_now_(agent);
+    tcall_wait_ms(&agent->wait, ms);
     agent->state = TCALL_AGENT_PAUSE_;
 }
 
@@ -23131,13 +23297,13 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 }
 
 /* Looks whether the pause before the next try is over. */
-static int tcall_agent_wait_(tcall_agent *agent)
+static int tcall_agent_paused_(tcall_agent *agent)
 {
     uint32_t spent =
         agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
-    if (!agent->wait_ms)
-        agent->state = TCALL_AGENT_OPEN_;
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
 
@@ -23168,7 +23334,6 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
-    agent->wait_ms = 0;
     return error;
 }
 
@@ -23183,11 +23348,26 @@ static int tcall_agent_work_(tcall_agent *agent)
     if (over < 0)
         return over;
     switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
     case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
     case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
     default: return tcall_agent_read_(agent);
     }
+}
+
+/* Completes what the agent waits for: where nothing was said there is more work
+ * to do at once, and no wait is longer than the turn may be. */
+static int tcall_agent_waits_(tcall_agent *agent, int result)
+{
+    tcall_wait *wait = &agent->wait;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t limit = agent->desc.max_ms;
+    if (result != TCALL_E_APPROVAL &&
+        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        wait->ms = 0;
+    if (limit)
+        tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
+    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -23197,22 +23377,30 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
     if (result < 0 && !tcall_waits_(result))
-        return tcall_agent_end_(agent, result);
-    return result;
+        result = tcall_agent_end_(agent, result);
+    return tcall_agent_waits_(agent, result);
+}
+
+void tcall_agent_wait(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_wait wait = agent->wait;
+    tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+    if (wait.ms && transport->wait && !agent->cancelled)
+        transport->wait(transport->user, &wait);
 }
 
 /* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
-    const tcall_transport *transport = &agent->desc.transport;
     int result;
     while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
-        if (agent->wait_ms && transport->wait)
-            transport->wait(transport->user, agent->wait_ms);
+        tcall_agent_wait(agent);
     return result;
 }
 
