@@ -168,6 +168,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     return call->error;
 }
 
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -181,9 +190,11 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
+    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
+    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
