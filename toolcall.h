@@ -60,6 +60,8 @@
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
+ *     NO_EVENTS      telling listeners what happens
+ *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
  *     NO_PICK_INDEX  the index that makes ranking faster
  *     NO_SYNONYMS    English words that mean the same, for ranking
@@ -2241,11 +2243,13 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
+#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. A listener may remove itself while it is
  * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -12691,25 +12695,18 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
-/* A condition that must not hold, and what to tell the developer if it does. */
-typedef struct tcall_table_fault_ {
-    bool wrong;
-#ifndef TOOLCALL_NO_REPORT
-    const char *sentence;
-#endif
-} tcall_table_fault_;
+/* A row or table that is judged, and what came of it so far. */
+typedef struct tcall_review_ {
+    tcall *tc;
+    const char *name;
+    int error; /* TCALL_OK or TCALL_E_TOOL */
+} tcall_review_;
 
-#ifndef TOOLCALL_NO_REPORT
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong, sentence               \
-    }
-#else
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong                         \
-    }
-#endif
+static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
+{
+    tcall_review_ review = {tc, name, TCALL_OK};
+    return review;
+}
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -12722,45 +12719,37 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
+ * what to tell the developer where it does. */
 #ifndef TOOLCALL_NO_REPORT
 
-/* Reports that a thing has a fault. */
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_ tcall_refuse_
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong,
+                          const char *sentence)
 {
-    tcall_writer *out = tcall_report_(tc, name);
+    tcall_writer *out;
+    if (!wrong)
+        return;
+    review->error = TCALL_E_TOOL;
+    out = tcall_report_(review->tc, review->name);
     if (out) {
-        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, sentence);
         tcall_write_text(out, "\n");
     }
 }
 
 #else
 
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong)
 {
-    (void)tc;
-    (void)name;
-    (void)fault;
+    if (wrong)
+        review->error = TCALL_E_TOOL;
 }
 
 #endif
-
-/* Reports all faults that are true of the thing with this name. */
-static int tcall_report_faults_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *faults, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (!faults[i].wrong)
-            continue;
-        r = TCALL_E_TOOL;
-        tcall_report_fault_(tc, name, &faults[i]);
-    }
-    return r;
-}
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -12788,60 +12777,54 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!checked && !tool->allow_no_schema,
-                     "parameters is missing: give a JSON Schema, or a shape, "
-                     "or set allow_no_schema"),
-        TCALL_FAULT_(tool->parameters && tool->shape,
-                     "parameters and shape say the same twice: leave out "
-                     "parameters, which is written from the shape"),
-        TCALL_FAULT_(tool->strict && !checked,
-                     "strict needs parameters, or a shape, to hold the model "
-                     "to"),
-        TCALL_FAULT_(tool->fields && tool->shape,
-                     "a shape fills its struct itself: leave out fields and "
-                     "args_size"),
-        TCALL_FAULT_(tool->fields && !checked,
-                     "fields need parameters: the schema that says what they "
-                     "are"),
-        TCALL_FAULT_(tool->fields && !tool->args_size,
-                     "fields need args_size: sizeof the struct that they "
-                     "describe"),
-        TCALL_FAULT_(tool->args_size && !tool->fields,
-                     "args_size needs fields: the table that fills the struct"),
-        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                     "no_schema_mode is none of tcall_no_schema"),
+    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
+                  "parameters is missing: give a JSON Schema, or a shape, "
+                  "or set allow_no_schema");
+    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+                  "parameters and shape say the same twice: leave out "
+                  "parameters, which is written from the shape");
+    TCALL_REFUSE_(review, tool->strict && !checked,
+                  "strict needs parameters, or a shape, to hold the model "
+                  "to");
+    TCALL_REFUSE_(review, tool->fields && tool->shape,
+                  "a shape fills its struct itself: leave out fields and "
+                  "args_size");
+    TCALL_REFUSE_(review, tool->fields && !checked,
+                  "fields need parameters: the schema that says what they "
+                  "are");
+    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
+                  "fields need args_size: sizeof the struct that they "
+                  "describe");
+    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
+                  "args_size needs fields: the table that fills the struct");
+    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
-        TCALL_FAULT_(tool->shape != NULL,
-                     "shapes were left out by TOOLCALL_NO_SHAPES"),
+    TCALL_REFUSE_(review, tool->shape != NULL,
+                  "shapes were left out by TOOLCALL_NO_SHAPES");
 #endif
 #ifdef TOOLCALL_NO_BIND
-        TCALL_FAULT_(tool->fields != NULL,
-                     "fields were left out by TOOLCALL_NO_BIND"),
+    TCALL_REFUSE_(review, tool->fields != NULL,
+                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
 }
 
 #else
 
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
-                                   "out all else that checks arguments"),
-        TCALL_FAULT_(tool->parameters || tool->output ||
-                         tool->provider_schema || tool->fields,
-                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
+    TCALL_REFUSE_(review, !tool->shape,
+                  "shape is missing: TOOLCALL_NO_SCHEMA left "
+                  "out all else that checks arguments");
+    TCALL_REFUSE_(review,
+                  tool->parameters || tool->output || tool->provider_schema ||
+                      tool->fields,
+                  "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 
 #endif
@@ -12849,70 +12832,76 @@ TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                     "the name must begin with a letter or _ and have 1 to 64 "
-                     "of A-Z a-z 0-9 _ -"),
-        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                     "another tool has this name"),
-        TCALL_FAULT_(!tool->run,
-                     "run is missing: name the function that does the work"),
-        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
-                         TCALL_EVERYTHING,
-                     "permissions has a bit that is none of TCALL_READ ... "
-                     "TCALL_ACTUATE"),
-        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
-                     "safe is none of tcall_safety"),
-        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
-                     "hooks and hook_count belong together: give both"),
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    TCALL_REFUSE_(&review,
+                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                  "the name must begin with a letter or _ and have 1 to 64 "
+                  "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  "another tool has this name");
+    TCALL_REFUSE_(&review, !tool->run,
+                  "run is missing: name the function that does the work");
+    TCALL_REFUSE_(&review,
+                  (tool->permissions | tool->optional_permissions) >
+                      TCALL_EVERYTHING,
+                  "permissions has a bit that is none of TCALL_READ ... "
+                  "TCALL_ACTUATE");
+    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  "safe is none of tcall_safety");
+    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
+                  "hooks and hook_count belong together: give both");
 #ifdef TOOLCALL_NO_STRICT
-        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+    TCALL_REFUSE_(&review, tool->strict,
+                  "strict was left out by TOOLCALL_NO_STRICT");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(tool->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, tool->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    int r = tcall_report_faults_(tc, tool->name, faults,
-                                 sizeof faults / sizeof *faults);
-    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
+    tcall_row_check_arguments_(&review, tool);
+    return review.error;
 }
 
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
-                     "tool_count needs tools: the table"),
-        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
-                         desc->row_count > UINT16_MAX,
-                     "there are more than 65535 tools"),
-        TCALL_FAULT_(!desc->rows != !desc->row_count,
-                     "rows and row_count belong together: give both"),
-        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
-                     "rows has less room than tools needs"),
-        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
-                     "hooks and hook_count belong together: give both"),
-        TCALL_FAULT_(!desc->services != !desc->service_count,
-                     "services and service_count belong together: give both"),
-        TCALL_FAULT_(
-            desc->validator && !desc->validator->check,
-            "validator needs check: the function that checks arguments"),
+    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
+                  "tool_count needs tools: the table");
+    TCALL_REFUSE_(&review,
+                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
+                  "there are more than 65535 tools");
+    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
+                  "rows and row_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  "rows has less room than tools needs");
+    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
+                  "hooks and hook_count belong together: give both");
+    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
+                  "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
+                  "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
-        TCALL_FAULT_(desc->report != NULL, ""),
+    TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
 #ifdef TOOLCALL_NO_SCHEMA
-        TCALL_FAULT_(desc->validator != NULL,
-                     "validator was left out by TOOLCALL_NO_SCHEMA"),
+    TCALL_REFUSE_(&review, desc->validator != NULL,
+                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(desc->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, desc->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    return tcall_report_faults_(tc, "tcall_desc", faults,
-                                sizeof faults / sizeof *faults);
+#ifdef TOOLCALL_NO_EVENTS
+    TCALL_REFUSE_(&review, desc->on_event != NULL,
+                  "on_event was left out by TOOLCALL_NO_EVENTS");
+#endif
+#ifdef TOOLCALL_NO_REPAIR
+    TCALL_REFUSE_(&review, desc->repair != NULL,
+                  "repair was left out by TOOLCALL_NO_REPAIR");
+#endif
+    return review.error;
 }
 
 /* ---- schemas of a row ---- */
@@ -13100,14 +13089,14 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *first,
@@ -13135,29 +13124,35 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
-/* Reports what is wrong with a table of hooks, each by its own name. */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
+
+/* The same for a table of hooks. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
     int r = TCALL_OK;
     size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_table_fault_ faults[] = {
-            TCALL_FAULT_(!hooks[i].run,
-                         "run is missing: name the function to call"),
-            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
-                         "its stage is none of TCALL_STAGES"),
-        };
-        char which[64];
-        tcall_writer out;
-        tcall_writer_init(&out, which, sizeof which - 1);
-        tcall_write_text(&out, name ? name : "(no name)");
-        tcall_write_text(&out, ": hook ");
-        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
-        which[out.fill] = '\0';
-        if (tcall_report_faults_(tc, which, faults, 2) < 0)
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
             r = TCALL_E_TOOL;
-    }
     return r;
 }
 
@@ -13346,6 +13341,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
@@ -13375,6 +13378,25 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
 
 /* ==========================================================================
  * >>words
@@ -15428,7 +15450,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.tools = (size_t)count;
@@ -15645,7 +15667,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -15947,29 +15969,13 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #endif /* TOOLCALL_NO_SHAPES */
 
-/* Lets a writer write the arguments, which were parsed. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_json(out, call->args);
-    tcall_writer_flush(out);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
-    tcall_writer_flush(out);
-}
-
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- arguments as a struct, by the shape of the tool ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
@@ -15978,6 +15984,27 @@ static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
 }
+
+/* Lets the decoder read the arguments, which were parsed. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_writer writer;
+    char piece[64];
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
+}
+
+#endif
 
 /* Keeps in the call what the decoder found. */
 static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
@@ -15998,15 +16025,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     const tcall_object *shape = call->tool->shape;
     void *bound = tcall_block_take_(&tc->block, shape->size);
     tcall_decoder decoder;
-    tcall_writer writer;
-    char piece[64];
     int r;
     if (!bound)
         return TCALL_E_MEMORY;
     tcall_decoder_init(&decoder, shape, bound);
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_hydrate_pour_(call, &writer);
+    tcall_hydrate_pour_(call, &decoder);
     r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
@@ -16167,6 +16190,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_judge_(tc, call, base);
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
@@ -16189,6 +16214,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#else
+
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+{
+    (void)tc;
+    (void)base;
+    return call->error;
+}
+
+#endif
 
 #if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
 
@@ -16972,6 +17008,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
 /* Writes the same for the developer: which tool it is, and the remedy. */
 TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -16986,6 +17024,8 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, " to tcall_desc.allow");
     }
 }
+
+#endif
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
@@ -17138,7 +17178,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_output_check_(tcall_ctx *cx)
+static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -17155,11 +17195,12 @@ static int tcall_output_check_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output. */
+/* Checks the output against tool->output, if it has that. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tcall_output_check_(cx);
+    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }
@@ -17183,6 +17224,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -17195,8 +17238,6 @@ TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -17478,13 +17519,15 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 #else
 
-/* Without hooks the tool is all there is to run at a stage. */
+TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
 TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
-    if (cx->stage != TCALL_AROUND_EXECUTE)
-        return TCALL_OK;
-    cx->attempt = 1;
-    return tcall_run_(cx);
+    (void)cx;
+    return TCALL_OK;
 }
 
 #endif
@@ -17516,16 +17559,16 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* Does what the library does itself at a stage, after its hooks. */
 static int tcall_built_in_(tcall_ctx *cx)
 {
-    const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
     case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
     case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
     case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
     default: return TCALL_OK;
     }
 }
@@ -17557,6 +17600,41 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -17572,6 +17650,8 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
+
+#ifndef TOOLCALL_NO_EVENTS
 
 /* Reports that the call failed; of one that is not permitted the developer
  * reads what to change. */
@@ -17589,6 +17669,15 @@ static void tcall_tell_error_(tcall_ctx *cx)
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
