@@ -47,6 +47,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -57,6 +59,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 

@@ -275,6 +275,7 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
     reader->choice = 0;
+    reader->in_choice = reader->choice_known = false;
 }
 
 /* ---- fields ---- */
@@ -352,6 +353,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
         break;
     case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
         reader->choice = (uint8_t)number & 7;
         if (number != reader->choice)
             return TCALL_E_PROTOCOL;
@@ -435,12 +437,20 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
+/* Is a text at hand certainly the model's, and of the first choice? A whole
+ * answer may hold several, whose numbers may stand behind them. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole && reader->in_choice && !reader->choice_known)
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
 static int tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
         return -1;
     return tcall_field_part_(field);
 }
@@ -455,6 +465,7 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word[0] = 0;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;

@@ -38,9 +38,10 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */

@@ -238,7 +238,7 @@ static int run(bool tls)
     d.insecure_plain_http = true;
     r = tport_init(&port, &d);
     for (k = 0; k < 2 && r == 0; k++) {
-        peer_ask(tport_transport(&port), &x);
+        peer_ask(tport_blocking(&port), &x);
         r = x.error;
         if (r == 0 && !is_right(&x))
             r = 1;
@@ -360,7 +360,7 @@ static void test_wrap(void)
     now.ahead = 0xffffffff - tport_posix_now_ms() - 100;
     CHECK(peer_port(&port, p, false, d) == 0);
     took = tport_posix_now_ms();
-    peer_ask(tport_transport(&port), &x);
+    peer_ask(tport_blocking(&port), &x);
     CHECK(x.error == TCALL_E_TIMEOUT);
     CHECK(took > 0xf0000000 && tport_posix_now_ms() < 0x10000000);
     took = tport_posix_now_ms() - took;

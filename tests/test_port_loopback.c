@@ -336,7 +336,6 @@ static void test_loopback_plain(void)
     tport_free(&port);
     about = "not blocking";
     d.idle_ms = 0;
-    d.nonblocking = true;
     CHECK_INT(init_port("http", "localhost", number, &d), 0);
     {
         tcall_transport t = tport_transport(&port);
@@ -363,7 +362,6 @@ static void test_loopback_plain(void)
     stop_server(pid);
 
     about = "nobody listens";
-    d.nonblocking = false;
     CHECK_INT(init_port("http", "localhost", number, &d), 0);
     CHECK_INT(go(&port, &x), TCALL_E_CONNECT);
     CHECK(strstr(tport_error(&port), "localhost: "));
