@@ -326,6 +326,8 @@ static bool read_address6(const char *s, unsigned char *to)
             s += 2;
         } else if (s[0] == ':' && s[1]) {
             s++;
+        } else if (*s) {
+            return false;
         }
     }
     if (*s || (gap > 16) != (count == 16))
@@ -659,7 +661,9 @@ static int seed(tport_tls *t)
         return 0;
     return is_memory(e)
                ? translate(t, e)
-               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
+               : fail(t, TCALL_E_ENTROPY,
+                      "TLS: there is no entropy, or no memory for its source",
+                      "");
 }
 
 static int configure(tport_tls *t)
