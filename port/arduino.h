@@ -147,9 +147,10 @@ static inline uint32_t tport_arduino_now_(void *)
     return millis();
 }
 
-static inline void tport_arduino_wait_(void *, uint32_t ms)
+/* A Client cannot be waited for: it is asked again after a time. */
+static inline void tport_arduino_wait_(void *, const tcall_wait *wait)
 {
-    delay(ms);
+    delay(wait->ms);
 }
 
 /* -- For sketches ---------------------------------------------------------- */

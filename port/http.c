@@ -1068,10 +1068,21 @@ static void door_close(void *user)
     tport_http_close((tport_http *)user);
 }
 
+void tport_http_wants(tport_http *h, tcall_wait *wait)
+{
+    if (h->stream.wants)
+        h->stream.wants(h->stream.user, wait);
+}
+
+static void door_wants(void *user, tcall_wait *wait)
+{
+    tport_http_wants((tport_http *)user, wait);
+}
+
 tcall_transport tport_http_transport(tport_http *h)
 {
-    tcall_transport t = {door_open, door_write, door_read, door_close,
-                         NULL,      NULL,       NULL};
+    tcall_transport t = {door_open, door_write, door_read,  door_close,
+                         NULL,      NULL,       door_wants, NULL};
 
     t.user = h;
     return t;

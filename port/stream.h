@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* None of these may block but wait. TCALL_E_AGAIN means that nothing could be
- * done right now. After any other error only close is called, and after write
+/* None of these may block. TCALL_E_AGAIN means that nothing could be done right
+ * now. After any other error only close is called, and after write
  * answered TCALL_E_CLOSED read, for what the peer had said before; after
  * close, connect may start anew. */
 typedef struct tport_stream {
@@ -30,9 +30,9 @@ typedef struct tport_stream {
     int (*write)(void *user, const char *bytes, size_t len);
     /* In any state, also twice. */
     void (*close)(void *user);
-    /* Sleep until the call that answered AGAIN is worth repeating, or ms have
-     * passed, or sooner. May be NULL for streams that are only polled. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Adds to wait what the last AGAIN was for. NULL for streams that are only
+     * polled. */
+    void (*wants)(void *user, tcall_wait *wait);
     /* What the last error was about, for a developer; "" when unknown. */
     const char *(*why)(void *user);
     void *user;

@@ -332,6 +332,8 @@ static bool read_address6(const char *s, unsigned char *to)
             s += 2;
         } else if (s[0] == ':' && s[1]) {
             s++;
+        } else if (*s) {
+            return false;
         }
     }
     if (*s || (gap > 16) != (count == 16))
@@ -576,12 +578,15 @@ static void tls_close(void *user)
     t->started = t->up = false;
 }
 
-static void tls_wait(void *user, uint32_t ms)
+/* mbedTLS may say "again" though nothing below did: then it can go on. */
+static void tls_wants(void *user, tcall_wait *wait)
 {
     tport_tls *t = (tport_tls *)user;
 
-    if (t->lower.wait)
-        t->lower.wait(t->lower.user, ms);
+    if (t->started && !t->blocked)
+        tcall_wait_ms(wait, 0);
+    else if (t->lower.wants)
+        t->lower.wants(t->lower.user, wait);
 }
 
 static const char *tls_why(void *user)
@@ -592,7 +597,7 @@ static const char *tls_why(void *user)
 tport_stream tport_tls_stream(tport_tls *t)
 {
     tport_stream r = {tls_connect, tls_read, tls_write, tls_close,
-                      tls_wait,    tls_why,  NULL};
+                      tls_wants,   tls_why,  NULL};
 
     r.user = t;
     return r;
@@ -685,7 +690,9 @@ static int seed(tport_tls *t)
         return 0;
     return is_memory(e)
                ? translate(t, e)
-               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
+               : fail(t, TCALL_E_ENTROPY,
+                      "TLS: there is no entropy, or no memory for its source",
+                      "");
 }
 
 static int configure(tport_tls *t)

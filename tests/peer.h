@@ -231,6 +231,18 @@ typedef struct heard {
     char body[4096];
 } heard;
 
+/* Sleeps until a stream that answered AGAIN can go on, or ms have passed. */
+static inline void peer_wait(tport_stream s, uint32_t ms)
+{
+    tcall_wait wait;
+
+    wait.ms = TCALL_WAIT_NEVER;
+    wait.count = 0;
+    s.wants(s.user, &wait);
+    tcall_wait_ms(&wait, ms);
+    tport_posix_wait(&wait);
+}
+
 /* One exchange over a transport that waits. */
 static inline void peer_ask(tcall_transport t, heard *x)
 {
