@@ -18,8 +18,9 @@
  * makes the rows board_tools of tools with the shapes led_shape, relay_shape
  * and the functions led_run, relay_run, and union board_room, which has room
  * for the arguments of each. Columns: name, permissions, confirm, description.
- * On an AVR rows have to be made so, for their texts are in flash; elsewhere
- * any row with a shape will do.
+ * On an AVR rows have to be made so, for they and their texts are in flash,
+ * also where one is given to desc.approve; elsewhere any row with a shape will
+ * do.
  *
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
@@ -30,6 +31,12 @@
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* Bytes that are collected before they are sent, 1 or more: on USB they share a
+ * packet, a UART takes single ones as well. */
+#ifndef TOOLCALL_MCP_PIECE
+#define TOOLCALL_MCP_PIECE 32
+#endif
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -89,12 +96,9 @@ typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
     tcall_writer out;
-    char piece[32];
-    bool blank;    /* nothing but white space in this line so far */
-    uint16_t tool; /* index of the one that is called; tool_count: none */
-#ifdef __AVR__
-    tcall_tool row; /* the last one that was looked at */
-#endif
+    char piece[TOOLCALL_MCP_PIECE];
+    bool blank;             /* nothing but white space in this line so far */
+    const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
