@@ -60,6 +60,8 @@
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
+ *     NO_EVENTS      telling listeners what happens
+ *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
  *     NO_PICK_INDEX  the index that makes ranking faster
  *     NO_SYNONYMS    English words that mean the same, for ranking
@@ -245,7 +247,13 @@ extern "C" {
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -292,6 +300,51 @@ TCALL_API const char *tcall_error_type(int error);
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
 } tcall_utf_;
+
+/* ==========================================================================
+ * >>wait: what somebody who answered TCALL_E_AGAIN waits for
+ *
+ * Nothing in this library sleeps, and neither should a tool, a hook or a
+ * transport: it answers TCALL_E_AGAIN and says what for, a handle, a time or
+ * both. Only one place waits, the loop around tcall_agent_step: it sleeps until
+ * the first of them comes, and looks at limits and at cancel. Whoever says
+ * nothing is asked again every TCALL_WAIT_POLL_MS. Whoever waits for a person
+ * answers TCALL_E_APPROVAL.
+ */
+
+/* A flag that a signal handler or an interrupt may set: it is read and written
+ * in one access. */
+typedef volatile uint8_t tcall_flag;
+
+/* Handles that a wait has room for; where there are more, it is a poll. */
+#ifndef TOOLCALL_MAX_HANDLES
+#define TOOLCALL_MAX_HANDLES 4
+#endif
+
+enum {
+    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+};
+#define TCALL_WAIT_NEVER UINT32_MAX
+
+enum { TCALL_WAIT_READ = 1, TCALL_WAIT_WRITE = 2 };
+
+typedef struct tcall_wait {
+    uint32_t ms;   /* be called again after so long at the latest; 0: at once,
+                    * TCALL_WAIT_NEVER: only the handles count */
+    uint8_t count; /* of handles; the first that is ready ends the wait */
+    struct {
+        int handle;     /* a descriptor, or whatever the transport calls one */
+        uint8_t events; /* TCALL_WAIT_READ | TCALL_WAIT_WRITE */
+    } handles[TOOLCALL_MAX_HANDLES];
+} tcall_wait;
+
+/* Add to what is waited for: a time from now; a handle to become readable or
+ * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
+TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
+TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
+TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -1084,6 +1137,9 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
+    bool split;         /* which may come with the next string of the row */
+    uint8_t half_row;   /* a string of this row ended so, */
+    uint16_t half;      /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -1983,7 +2039,8 @@ typedef struct tcall_session {
 /* Does the work. args have been checked against the schema or shape. Writes the
  * answer for the model to out: text (tcall_write_text) or JSON; what does not
  * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
- * reason in words in out, or TCALL_E_AGAIN to be called again. */
+ * reason in words in out, or TCALL_E_AGAIN to be called again: cx->wait is to
+ * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -2192,11 +2249,13 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
+#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. A listener may remove itself while it is
  * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2421,6 +2480,10 @@ struct tcall_ctx {
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2442,6 +2505,7 @@ struct tcall_ctx {
     bool service_missing; /* since the last look at it */
     bool has_deadline;
     uint32_t deadline;
+    uint32_t wait_began; /* by the agent's clock */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
@@ -2591,7 +2655,7 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * or failed; out is complete in both cases. Two errors leave out untouched and
  * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). */
+ * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: calls a tool by its name, without a model.
  * For tools that answer at once; one that has not finished is cancelled,
@@ -2820,7 +2884,10 @@ typedef struct tcall_answer {
      * have done; or what scanning found. */
     int error;
     int calls;
+    bool has_text; /* there are words of the model */
     bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
     /* Bytes of reasoning that did not fit. The calls are there, but their
      * results cannot be sent back: block->need says how much would have done.
      */
@@ -2835,10 +2902,17 @@ typedef struct tcall_answer {
 } tcall_answer;
 
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH,
- * _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms says for
- * how long), or _PROVIDER for its own faults; else the answer's error. */
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
+ * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
+ * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
+ * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
+ * Returns TCALL_OK where it did, or where there are calls: of those that were
+ * cut each says so itself. */
+TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -2904,6 +2978,8 @@ enum {
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
     TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
+                           with TCALL_E_UNHANDLED */
 
     TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
     TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
@@ -2934,6 +3010,8 @@ enum {
     TCALL_MEANS_CALL,
     TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
     TCALL_MEANS_REASONING,
+    TCALL_MEANS_UNHANDLED,     /* the program would have to do something that it
+                                  cannot: the answer stops there */
     TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
     TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
     TCALL_MEANS_ELEMENT_BEGINS,
@@ -2989,7 +3067,7 @@ struct tcall_provider {
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet */
+                                 not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
@@ -3033,15 +3111,17 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
@@ -3211,8 +3291,8 @@ struct tcall_response;
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
  * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * never answers TCALL_E_AGAIN. */
+ * another error, after which only close is called. Each does a bounded piece of
+ * work and does not block: max_ms and cancel are looked at between them. */
 typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
@@ -3229,8 +3309,12 @@ typedef struct tcall_transport {
     /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
      * are no limits of time and no request is sent again. */
     uint32_t (*now_ms)(void *user);
-    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Sleeps until the first thing that wait names has come, or less; a signal
+     * should wake it. NULL: tcall_agent_run polls without a pause. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
+     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
+    void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
 
@@ -3262,6 +3346,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3290,21 +3377,27 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
  * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
-/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
- * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
- * tcall_agent_run. */
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
+ * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
+ * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
+ * at the latest. */
 TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
+ * in loops around tcall_agent_step. */
+TCALL_API void tcall_agent_wait(tcall_agent *agent);
 /* Returns the model's text of this turn; it is valid until the next step. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
-/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+/* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
+ * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Does one exchange and runs nothing. Returns the number of calls in the
  * answer; 0 ends the turn. */
@@ -3345,16 +3438,16 @@ typedef struct tcall_response {
 } tcall_response;
 
 struct tcall_agent {
-    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
     /* private */
+    tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
     bool run;           /* calls are run, not only checked */
-    bool cancelled;     /* by tcall_agent_cancel */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
@@ -3378,7 +3471,8 @@ struct tcall_agent {
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait for approval */
+    int waiting;      /* calls in a row that wait */
+    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -3949,6 +4043,48 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
+}
+
+/* ==========================================================================
+ * >>wait
+ */
+
+/* Nothing was said yet. */
+TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
+{
+    wait->ms = TCALL_WAIT_NEVER;
+    wait->count = 0;
+}
+
+TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
+{
+    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
+}
+
+int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
 }
 
 /* ==========================================================================
@@ -5535,6 +5671,30 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
+/* May the string at hand hold half a character at its end, or at its begin?
+ * Some servers cut the model's words between the escapes of two surrogates. */
+static bool tcall_scan_splits_(const tcall_scan *s)
+{
+    return s->split && !s->raw_depth &&
+           (s->string_mode == TCALL_STRING_VALUE_ ||
+            s->string_mode == TCALL_STRING_UNHEARD_);
+}
+
+/* The string ends behind a high surrogate: the next one of its row has to
+ * begin with the low one. */
+static int tcall_scan_half_(tcall_scan *s)
+{
+    if (!tcall_scan_splits_(s))
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    if (s->string_mode == TCALL_STRING_VALUE_) {
+        s->half = s->high;
+        s->half_row = s->row;
+    }
+    s->high = 0;
+    tcall_scan_string_end_(s);
+    return s->error;
+}
+
 /* \uXXXX is complete: a character, or half of one. */
 static int tcall_scan_unit_(tcall_scan *s)
 {
@@ -5549,7 +5709,9 @@ static int tcall_scan_unit_(tcall_scan *s)
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
+               !(tcall_scan_splits_(s) &&
+                 s->string_mode == TCALL_STRING_UNHEARD_)) {
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
@@ -5569,6 +5731,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
     }
     if (s->state == TCALL_S_LOW_) {
+        if (c == '"')
+            return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
         return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
@@ -5670,6 +5834,13 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
     tcall_scan_begin_(s, p);
+    if (s->half && s->half_row == s->row && !s->raw_depth) {
+        s->state = TCALL_S_LOW_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        s->high = s->half;
+        s->half = 0;
+        return p + 1;
+    }
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
@@ -8526,38 +8697,106 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* ---- all of a shape ---- */
+
+/* A walk over the nodes of a shape, each before what is in it: those of members
+ * and of items. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
+    const tcall_object *entered; /* the object that begins here, or NULL */
+    uint8_t depth;
+    struct {
+        const tcall_object *object;
+        uint8_t next; /* of its members */
+    } open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+static void tcall_walk_enter_(tcall_shape_walk_ *walk,
+                              const tcall_object *object)
+{
+    walk->entered = object;
+    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
+        return;
+    walk->open[walk->depth].object = object;
+    walk->open[walk->depth++].next = 0;
+}
+
+/* Begins at the root. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape)
+{
+    walk->node = NULL;
+    walk->depth = 0;
+    tcall_walk_enter_(walk, shape);
+}
+
+/* Returns the next member of the open objects, or NULL. */
+static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth) {
+        uint8_t level = (uint8_t)(walk->depth - 1);
+        uint8_t next = walk->open[level].next;
+        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
+        if (next < object->count) {
+            walk->open[level].next++;
+            return object->members + next;
+        }
+        walk->depth = level;
+    }
+    return NULL;
+}
+
+/* Goes on to the next node; returns false at the end. */
+TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    const tcall_shape *node = walk->node;
+    uint8_t kind;
+    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
+        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
+    else
+        node = tcall_walk_member_(walk);
+    walk->node = node;
+    walk->entered = NULL;
+    if (!node)
+        return false;
+    kind = TCALL_FETCH_8_(&node->kind);
+    if (kind == TCALL_KIND_OBJECT)
+        tcall_walk_enter_(
+            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
 /* Returns one of the texts in which the shape's meaning is: names,
  * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one; it
- * is counted down on the way. */
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *text = NULL;
-    unsigned i, count = object->count;
-    if (count && *index < 2)
-        text = *index ? object->descriptions : object->names;
-    *index -= count ? 2 : 0;
-    for (i = 0; !text && i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, member, object->members + i);
-        tcall_shape node = *member;
-        while (node.kind == TCALL_KIND_LIST)
-            TCALL_COPY_(&node, node.more, sizeof node);
-        if (node.kind == TCALL_KIND_OBJECT) {
-            tcall_str found =
-                tcall_shape_words_((const tcall_object *)node.more, index);
-            if (found.len)
-                return found;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.entered) {
+            TCALL_FETCH_(tcall_object, object, walk.entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
         }
-        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
-            text = (const char *)node.more;
-            count = (unsigned)node.high + 1;
-        }
-    }
-    return text ? tcall_slice_(
-                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
-                : tcall_slice_(NULL, 0);
+    } while (tcall_walk_next_(&walk));
+    return tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -9072,7 +9311,7 @@ TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
 }
 
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
     (void)shape;
     (void)index;
@@ -12480,25 +12719,18 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
-/* A condition that must not hold, and what to tell the developer if it does. */
-typedef struct tcall_table_fault_ {
-    bool wrong;
-#ifndef TOOLCALL_NO_REPORT
-    const char *sentence;
-#endif
-} tcall_table_fault_;
+/* A row or table that is judged, and what came of it so far. */
+typedef struct tcall_review_ {
+    tcall *tc;
+    const char *name;
+    int error; /* TCALL_OK or TCALL_E_TOOL */
+} tcall_review_;
 
-#ifndef TOOLCALL_NO_REPORT
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong, sentence               \
-    }
-#else
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong                         \
-    }
-#endif
+static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
+{
+    tcall_review_ review = {tc, name, TCALL_OK};
+    return review;
+}
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -12511,45 +12743,37 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
+ * what to tell the developer where it does. */
 #ifndef TOOLCALL_NO_REPORT
 
-/* Reports that a thing has a fault. */
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_ tcall_refuse_
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong,
+                          const char *sentence)
 {
-    tcall_writer *out = tcall_report_(tc, name);
+    tcall_writer *out;
+    if (!wrong)
+        return;
+    review->error = TCALL_E_TOOL;
+    out = tcall_report_(review->tc, review->name);
     if (out) {
-        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, sentence);
         tcall_write_text(out, "\n");
     }
 }
 
 #else
 
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong)
 {
-    (void)tc;
-    (void)name;
-    (void)fault;
+    if (wrong)
+        review->error = TCALL_E_TOOL;
 }
 
 #endif
-
-/* Reports all faults that are true of the thing with this name. */
-static int tcall_report_faults_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *faults, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (!faults[i].wrong)
-            continue;
-        r = TCALL_E_TOOL;
-        tcall_report_fault_(tc, name, &faults[i]);
-    }
-    return r;
-}
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -12577,60 +12801,54 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!checked && !tool->allow_no_schema,
-                     "parameters is missing: give a JSON Schema, or a shape, "
-                     "or set allow_no_schema"),
-        TCALL_FAULT_(tool->parameters && tool->shape,
-                     "parameters and shape say the same twice: leave out "
-                     "parameters, which is written from the shape"),
-        TCALL_FAULT_(tool->strict && !checked,
-                     "strict needs parameters, or a shape, to hold the model "
-                     "to"),
-        TCALL_FAULT_(tool->fields && tool->shape,
-                     "a shape fills its struct itself: leave out fields and "
-                     "args_size"),
-        TCALL_FAULT_(tool->fields && !checked,
-                     "fields need parameters: the schema that says what they "
-                     "are"),
-        TCALL_FAULT_(tool->fields && !tool->args_size,
-                     "fields need args_size: sizeof the struct that they "
-                     "describe"),
-        TCALL_FAULT_(tool->args_size && !tool->fields,
-                     "args_size needs fields: the table that fills the struct"),
-        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                     "no_schema_mode is none of tcall_no_schema"),
+    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
+                  "parameters is missing: give a JSON Schema, or a shape, "
+                  "or set allow_no_schema");
+    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+                  "parameters and shape say the same twice: leave out "
+                  "parameters, which is written from the shape");
+    TCALL_REFUSE_(review, tool->strict && !checked,
+                  "strict needs parameters, or a shape, to hold the model "
+                  "to");
+    TCALL_REFUSE_(review, tool->fields && tool->shape,
+                  "a shape fills its struct itself: leave out fields and "
+                  "args_size");
+    TCALL_REFUSE_(review, tool->fields && !checked,
+                  "fields need parameters: the schema that says what they "
+                  "are");
+    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
+                  "fields need args_size: sizeof the struct that they "
+                  "describe");
+    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
+                  "args_size needs fields: the table that fills the struct");
+    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
-        TCALL_FAULT_(tool->shape != NULL,
-                     "shapes were left out by TOOLCALL_NO_SHAPES"),
+    TCALL_REFUSE_(review, tool->shape != NULL,
+                  "shapes were left out by TOOLCALL_NO_SHAPES");
 #endif
 #ifdef TOOLCALL_NO_BIND
-        TCALL_FAULT_(tool->fields != NULL,
-                     "fields were left out by TOOLCALL_NO_BIND"),
+    TCALL_REFUSE_(review, tool->fields != NULL,
+                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
 }
 
 #else
 
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
-                                   "out all else that checks arguments"),
-        TCALL_FAULT_(tool->parameters || tool->output ||
-                         tool->provider_schema || tool->fields,
-                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
+    TCALL_REFUSE_(review, !tool->shape,
+                  "shape is missing: TOOLCALL_NO_SCHEMA left "
+                  "out all else that checks arguments");
+    TCALL_REFUSE_(review,
+                  tool->parameters || tool->output || tool->provider_schema ||
+                      tool->fields,
+                  "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 
 #endif
@@ -12638,70 +12856,76 @@ TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                     "the name must begin with a letter or _ and have 1 to 64 "
-                     "of A-Z a-z 0-9 _ -"),
-        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                     "another tool has this name"),
-        TCALL_FAULT_(!tool->run,
-                     "run is missing: name the function that does the work"),
-        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
-                         TCALL_EVERYTHING,
-                     "permissions has a bit that is none of TCALL_READ ... "
-                     "TCALL_ACTUATE"),
-        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
-                     "safe is none of tcall_safety"),
-        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
-                     "hooks and hook_count belong together: give both"),
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    TCALL_REFUSE_(&review,
+                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                  "the name must begin with a letter or _ and have 1 to 64 "
+                  "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  "another tool has this name");
+    TCALL_REFUSE_(&review, !tool->run,
+                  "run is missing: name the function that does the work");
+    TCALL_REFUSE_(&review,
+                  (tool->permissions | tool->optional_permissions) >
+                      TCALL_EVERYTHING,
+                  "permissions has a bit that is none of TCALL_READ ... "
+                  "TCALL_ACTUATE");
+    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  "safe is none of tcall_safety");
+    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
+                  "hooks and hook_count belong together: give both");
 #ifdef TOOLCALL_NO_STRICT
-        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+    TCALL_REFUSE_(&review, tool->strict,
+                  "strict was left out by TOOLCALL_NO_STRICT");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(tool->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, tool->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    int r = tcall_report_faults_(tc, tool->name, faults,
-                                 sizeof faults / sizeof *faults);
-    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
+    tcall_row_check_arguments_(&review, tool);
+    return review.error;
 }
 
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
-                     "tool_count needs tools: the table"),
-        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
-                         desc->row_count > UINT16_MAX,
-                     "there are more than 65535 tools"),
-        TCALL_FAULT_(!desc->rows != !desc->row_count,
-                     "rows and row_count belong together: give both"),
-        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
-                     "rows has less room than tools needs"),
-        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
-                     "hooks and hook_count belong together: give both"),
-        TCALL_FAULT_(!desc->services != !desc->service_count,
-                     "services and service_count belong together: give both"),
-        TCALL_FAULT_(
-            desc->validator && !desc->validator->check,
-            "validator needs check: the function that checks arguments"),
+    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
+                  "tool_count needs tools: the table");
+    TCALL_REFUSE_(&review,
+                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
+                  "there are more than 65535 tools");
+    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
+                  "rows and row_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  "rows has less room than tools needs");
+    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
+                  "hooks and hook_count belong together: give both");
+    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
+                  "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
+                  "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
-        TCALL_FAULT_(desc->report != NULL, ""),
+    TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
 #ifdef TOOLCALL_NO_SCHEMA
-        TCALL_FAULT_(desc->validator != NULL,
-                     "validator was left out by TOOLCALL_NO_SCHEMA"),
+    TCALL_REFUSE_(&review, desc->validator != NULL,
+                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(desc->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, desc->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    return tcall_report_faults_(tc, "tcall_desc", faults,
-                                sizeof faults / sizeof *faults);
+#ifdef TOOLCALL_NO_EVENTS
+    TCALL_REFUSE_(&review, desc->on_event != NULL,
+                  "on_event was left out by TOOLCALL_NO_EVENTS");
+#endif
+#ifdef TOOLCALL_NO_REPAIR
+    TCALL_REFUSE_(&review, desc->repair != NULL,
+                  "repair was left out by TOOLCALL_NO_REPAIR");
+#endif
+    return review.error;
 }
 
 /* ---- schemas of a row ---- */
@@ -12889,14 +13113,14 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *first,
@@ -12924,29 +13148,35 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
-/* Reports what is wrong with a table of hooks, each by its own name. */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
+
+/* The same for a table of hooks. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
     int r = TCALL_OK;
     size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_table_fault_ faults[] = {
-            TCALL_FAULT_(!hooks[i].run,
-                         "run is missing: name the function to call"),
-            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
-                         "its stage is none of TCALL_STAGES"),
-        };
-        char which[64];
-        tcall_writer out;
-        tcall_writer_init(&out, which, sizeof which - 1);
-        tcall_write_text(&out, name ? name : "(no name)");
-        tcall_write_text(&out, ": hook ");
-        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
-        which[out.fill] = '\0';
-        if (tcall_report_faults_(tc, which, faults, 2) < 0)
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
             r = TCALL_E_TOOL;
-    }
     return r;
 }
 
@@ -13135,6 +13365,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
@@ -13164,6 +13402,25 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
 
 /* ==========================================================================
  * >>words
@@ -13643,10 +13900,9 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    unsigned index = words->shape_text++;
     tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
-        text = tcall_shape_words_(words->shape, &index);
+        text = tcall_shape_words_(words->shape, words->shape_text++);
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;
@@ -15218,7 +15474,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.tools = (size_t)count;
@@ -15435,7 +15691,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -15645,50 +15901,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
@@ -15701,29 +15993,13 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #endif /* TOOLCALL_NO_SHAPES */
 
-/* Lets a writer write the arguments, which were parsed. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_json(out, call->args);
-    tcall_writer_flush(out);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
-    tcall_writer_flush(out);
-}
-
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- arguments as a struct, by the shape of the tool ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
@@ -15732,6 +16008,27 @@ static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
 }
+
+/* Lets the decoder read the arguments, which were parsed. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_writer writer;
+    char piece[64];
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
+}
+
+#endif
 
 /* Keeps in the call what the decoder found. */
 static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
@@ -15752,15 +16049,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     const tcall_object *shape = call->tool->shape;
     void *bound = tcall_block_take_(&tc->block, shape->size);
     tcall_decoder decoder;
-    tcall_writer writer;
-    char piece[64];
     int r;
     if (!bound)
         return TCALL_E_MEMORY;
     tcall_decoder_init(&decoder, shape, bound);
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_hydrate_pour_(call, &writer);
+    tcall_hydrate_pour_(call, &decoder);
     r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
@@ -15921,6 +16214,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_judge_(tc, call, base);
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
@@ -15943,6 +16238,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#else
+
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+{
+    (void)tc;
+    (void)base;
+    return call->error;
+}
+
+#endif
 
 #if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
 
@@ -16726,6 +17032,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
 /* Writes the same for the developer: which tool it is, and the remedy. */
 TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -16740,6 +17048,8 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, " to tcall_desc.allow");
     }
 }
+
+#endif
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
@@ -16892,7 +17202,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_output_check_(tcall_ctx *cx)
+static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -16909,11 +17219,12 @@ static int tcall_output_check_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output. */
+/* Checks the output against tool->output, if it has that. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tcall_output_check_(cx);
+    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }
@@ -16937,6 +17248,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -16949,8 +17262,6 @@ TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -17232,13 +17543,15 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 #else
 
-/* Without hooks the tool is all there is to run at a stage. */
+TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
 TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
-    if (cx->stage != TCALL_AROUND_EXECUTE)
-        return TCALL_OK;
-    cx->attempt = 1;
-    return tcall_run_(cx);
+    (void)cx;
+    return TCALL_OK;
 }
 
 #endif
@@ -17270,16 +17583,16 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* Does what the library does itself at a stage, after its hooks. */
 static int tcall_built_in_(tcall_ctx *cx)
 {
-    const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
     case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
     case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
     case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
     default: return TCALL_OK;
     }
 }
@@ -17311,6 +17624,41 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -17326,6 +17674,8 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
+
+#ifndef TOOLCALL_NO_EVENTS
 
 /* Reports that the call failed; of one that is not permitted the developer
  * reads what to change. */
@@ -17343,6 +17693,15 @@ static void tcall_tell_error_(tcall_ctx *cx)
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
@@ -17363,6 +17722,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     return call->error;
 }
 
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -17376,9 +17744,11 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
+    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
+    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -17686,8 +18056,16 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 
 #ifndef TOOLCALL_NO_SHAPES
 
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape);
+/* Goes on with an object: its names and descriptions, and its defaults. */
+static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
+                               const tcall_object *object)
+{
+    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_words_text_(object->descriptions, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)object->initial, object->size));
+}
 
 /* Goes on with a value's node: with what it says, not where that lies. */
 static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
@@ -17706,29 +18084,24 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(
             tc, hash,
             tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_chain_(tc, hash,
+                     tcall_words_text_((const char *)node->more,
+                                       (unsigned)node->high + 1));
 }
 
-/* Goes on with a shape: its words, its defaults, its members. */
+/* Goes on with all that a shape says. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    unsigned i;
-    tcall_str words;
-    for (i = 0;; i++) {
-        unsigned index = i;
-        words = tcall_shape_words_(shape, &index);
-        if (!words.len)
-            break;
-        tcall_chain_(tc, hash, words);
-    }
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)shape->initial, shape->size));
-    for (i = 0; i < shape->count; i++)
-        tcall_hash_node_(tc, hash, &shape->members[i]);
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.node)
+            tcall_hash_node_(tc, hash, walk.node);
+        if (walk.entered)
+            tcall_hash_object_(tc, hash, walk.entered);
+    } while (tcall_walk_next_(&walk));
 }
 
 #else
@@ -17946,13 +18319,15 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
+    uint32_t spent;
     int r;
     pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
     if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
-            return TCALL_E_AGAIN;
+        spent = tcall_now_(cx->tc) - pause->since;
+        if (pause->ms && timed && spent < pause->ms)
+            return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
@@ -18860,13 +19235,14 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 }
 
 /* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off. */
+ * answer was cut off, or is not done for us where the provider is done. */
 TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
                                       const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
     answer->stop = stop;
     tcall_answer_keep_word_(answer, word);
@@ -18892,6 +19268,24 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
+}
+
+int tcall_answer_ending(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -18931,8 +19325,10 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     error = tcall_words_error_(answer);
-    if (status == 403 && error != TCALL_E_REFUSED)
-        return TCALL_E_AUTH;
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
@@ -19975,7 +20371,8 @@ TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
                                                 size_t more)
 {
     reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
@@ -20282,7 +20679,7 @@ static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 /* Is the text of the element to be moved to the call? */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
@@ -20291,6 +20688,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (whole && !known->error && old >= len && (!piece->error || old))
         return false; /* it came in pieces before */
     if (known->error || piece->error) {
+        known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
         return false;
     }
@@ -20361,7 +20759,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
     reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
     reader->answer.stop = TCALL_STOP_UNKNOWN;
     reader->answer.stop_text[0] = 0;
 }
@@ -20400,6 +20799,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     size_t room, most = 0;
     if (reader->choice)
         return 0;
+    reader->answer.has_text = true;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -20476,7 +20876,7 @@ static int tcall_field_part_(int field)
 static bool tcall_reader_open_(tcall_reader *reader)
 {
     uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
+    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
@@ -20569,6 +20969,19 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
+/* Is a text of an item that does not count? */
+static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+{
+    size_t at = reader->start;
+    for (; index && at < reader->unmerged;
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
+            return true;
+    }
+    return false;
+}
+
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. */
 static void tcall_reader_settle_(tcall_reader *reader)
@@ -20579,6 +20992,11 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT &&
+        tcall_reader_text_is_void_(reader, head->index)) {
+        tcall_reader_remove_(reader, reader->unmerged);
+        return;
+    }
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
@@ -20599,6 +21017,7 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
     reader->choice = 0;
+    reader->in_choice = reader->choice_known = false;
 }
 
 /* ---- fields ---- */
@@ -20613,14 +21032,16 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
         head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->fault)
+            head->error = reader->fault;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
     reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -20642,8 +21063,11 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
         reader->stopped = true;
+        reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
@@ -20657,6 +21081,11 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->type = means;
         reader->ignored =
             means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+            tcall_reader_open_(reader);
         return;
     }
     reader->event = means;
@@ -20676,6 +21105,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
         break;
     case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
         reader->choice = (uint8_t)number & 7;
         if (number != reader->choice)
             return TCALL_E_PROTOCOL;
@@ -20748,7 +21178,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
+        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -20759,12 +21189,20 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
+/* Is a text at hand certainly the model's, and of the first choice? A whole
+ * answer may hold several, whose numbers may stand behind them. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole && reader->in_choice && !reader->choice_known)
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
 static int tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
         return -1;
     return tcall_field_part_(field);
 }
@@ -20779,9 +21217,15 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word[0] = 0;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->field = TCALL_FIELD_UNREAD;
+        tcall_reader_open_(reader);
         break;
     case TCALL_FIELD_RESTART:
         if (c == '{')
@@ -20906,6 +21350,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -20916,6 +21362,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 
@@ -21076,10 +21525,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))
@@ -21235,6 +21686,8 @@ TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
  * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
+    {"eos", TCALL_STOP_END},
+    {"end_turn", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
     {"function_call", TCALL_STOP_TOOL_CALLS},
     {"length", TCALL_STOP_LENGTH},
@@ -21359,7 +21812,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
+ * want to be called again. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -21375,6 +21829,8 @@ static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
+    {"thinking", TCALL_MEANS_REASONING},
+    {"redacted_thinking", TCALL_MEANS_REASONING},
     {NULL, 0},
 };
 
@@ -21605,6 +22061,11 @@ static const tcall_word tcall_responses_types_[] = {
     {"custom_tool_call", TCALL_MEANS_CALL},
     {"message", TCALL_MEANS_TEXT},
     {"reasoning", TCALL_MEANS_REASONING},
+    {"computer_call", TCALL_MEANS_UNHANDLED},
+    {"shell_call", TCALL_MEANS_UNHANDLED},
+    {"local_shell_call", TCALL_MEANS_UNHANDLED},
+    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
+    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
     {"response.created", TCALL_MEANS_ANSWER_BEGINS},
     {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
     {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
@@ -21730,9 +22191,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
     X(7, TCALL_FIELD_ID, 0, "id")                                            \
     X(7, TCALL_FIELD_NAME, 0, "name")                                        \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    /* Patches instead of arguments, which are never asked for: they are no  \
-     * object, so that nobody runs such a call. */                           \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
+    X(7, TCALL_FIELD_UNREAD, 0,                                              \
+      "partialArgs") /* patches, which are never asked for */
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
@@ -22322,9 +22782,10 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     tcall_agent_pick_(agent, text);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
-    agent->wait_ms = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = agent->reconnected = false;
+    agent->cancelled = 0;
+    agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
@@ -22332,7 +22793,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
 
 void tcall_agent_cancel(tcall_agent *agent)
 {
-    agent->cancelled = true;
+    agent->cancelled = 1;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -22341,9 +22802,22 @@ static int tcall_agent_over_(const tcall_agent *agent)
     uint32_t limit = agent->desc.max_ms;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started > limit)
+    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
+}
+
+/* Returns what the transport answered; notes what it waits for. */
+static int tcall_agent_heard_(tcall_agent *agent, int result)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    if (result != TCALL_E_AGAIN)
+        return result;
+    if (transport->wants)
+        transport->wants(transport->user, &agent->wait);
+    if (tcall_wait_is_empty_(&agent->wait))
+        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
+    return result;
 }
 
 /* In the last round that is left the model has to answer in words. */
@@ -22370,6 +22844,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -22454,7 +22929,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return result;
+        return tcall_agent_heard_(agent, result);
     tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
@@ -22470,7 +22945,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return accepted;
+    return tcall_agent_heard_(agent, accepted);
 }
 
 /* The reader tells of text and of calls as they come; listeners of the
@@ -22563,7 +23038,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -22578,7 +23062,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -22588,7 +23072,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -22601,7 +23085,7 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_answered_(agent);
     if (count < 0)
-        return count;
+        return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
@@ -22720,11 +23204,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = 0;
+    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -22779,21 +23264,50 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
                        &call->cx.result.output);
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of
- * them wait for approval, so does the turn. */
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
     int open = 0, i;
     for (i = 0; i < agent->batch_count; i++)
         open += agent->batch[i].cx.state != TCALL_DONE_;
     do
         agent->turn = (agent->turn + 1) % agent->batch_count;
     while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
     agent->waiting = 0;
-    return TCALL_E_APPROVAL;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -22817,9 +23331,15 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    result = tcall_agent_turn_(agent, over);
+    call = &agent->batch[agent->turn];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
     if (result < 0 && !tcall_waits_(result))
         return result;
     return agent->delivered < agent->batch_count
@@ -22935,9 +23455,10 @@ static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = agent->response.status;
-    event.ms = agent->pause = agent->wait_ms = ms;
+    event.ms = agent->pause = ms;
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
     agent->pause_began = tcall_agent_now_(agent);
+    tcall_wait_ms(&agent->wait, ms);
     agent->state = TCALL_AGENT_PAUSE_;
 }
 
@@ -22967,13 +23488,13 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 }
 
 /* Looks whether the pause before the next try is over. */
-static int tcall_agent_wait_(tcall_agent *agent)
+static int tcall_agent_paused_(tcall_agent *agent)
 {
     uint32_t spent =
         agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
-    if (!agent->wait_ms)
-        agent->state = TCALL_AGENT_OPEN_;
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
 
@@ -23004,7 +23525,6 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
-    agent->wait_ms = 0;
     return error;
 }
 
@@ -23019,11 +23539,26 @@ static int tcall_agent_work_(tcall_agent *agent)
     if (over < 0)
         return over;
     switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
     case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
     case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
     default: return tcall_agent_read_(agent);
     }
+}
+
+/* Completes what the agent waits for: where nothing was said there is more work
+ * to do at once, and no wait is longer than the turn may be. */
+static int tcall_agent_waits_(tcall_agent *agent, int result)
+{
+    tcall_wait *wait = &agent->wait;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t limit = agent->desc.max_ms;
+    if (result != TCALL_E_APPROVAL &&
+        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        wait->ms = 0;
+    if (limit)
+        tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
+    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -23033,22 +23568,30 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
     if (result < 0 && !tcall_waits_(result))
-        return tcall_agent_end_(agent, result);
-    return result;
+        result = tcall_agent_end_(agent, result);
+    return tcall_agent_waits_(agent, result);
+}
+
+void tcall_agent_wait(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_wait wait = agent->wait;
+    tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+    if (wait.ms && transport->wait && !agent->cancelled)
+        transport->wait(transport->user, &wait);
 }
 
 /* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
-    const tcall_transport *transport = &agent->desc.transport;
     int result;
     while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
-        if (agent->wait_ms && transport->wait)
-            transport->wait(transport->user, agent->wait_ms);
+        tcall_agent_wait(agent);
     return result;
 }
 

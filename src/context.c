@@ -1,6 +1,7 @@
 #pragma once
 #include "context.h"
 #include "call.c"
+#include "wait.c"
 
 /* ==========================================================================
  * >>context

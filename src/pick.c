@@ -532,7 +532,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.tools = (size_t)count;

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import time
 
+from checks import Checks
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build"
 OUT = BUILD / "linux"
@@ -38,12 +40,7 @@ BARS = {"bytes": 400_000, "start, ms": 5, "resident, KB": 2048}
 FLAGS = ("-Os -std=c99 -D_DEFAULT_SOURCE -ffunction-sections -fdata-sections "
          "-fno-asynchronous-unwind-tables -Wl,-z,noseparate-code "
          "-I. -DMBEDTLS_CONFIG_FILE=\"tests/firmware/mbedtls_linux.h\"")
-score = {"passed": 0, "failed": 0, "skipped": 0}
-
-
-def check(good, what):
-    score["passed" if good else "failed"] += 1
-    print(f"{'' if good else 'FAILED '}{what}")
+check = Checks("linux")
 
 
 def run(*cmd):
@@ -118,6 +115,7 @@ def measure(program, whole, url, cert):
     for name, value in {"bytes": program.stat().st_size,
                         "start, ms": round(min(start), 1),
                         "resident, KB": peak}.items():
+        print(f"musl: {name}: {value} of {BARS[name]}")
         check(value <= BARS[name], f"musl: {name}: {value} of {BARS[name]}")
     (OUT / "figures.md").write_text(
         "| static Linux agent with TLS (musl) | |\n|---|--:|\n"
@@ -135,8 +133,7 @@ def main():
         for kind in KINDS:
             if subprocess.run([ROOT / "tests" / "need", *KINDS[kind][4].split()],
                               stdout=subprocess.DEVNULL).returncode:
-                print(f"{kind}: SKIPPED, because packages are missing")
-                score["skipped"] += 1
+                check.skip(kind, "packages are missing")
                 continue
             program = build(kind, tls)
             if kind == "musl":
@@ -146,10 +143,8 @@ def main():
     finally:
         server.stdin.close()
         server.wait(10)
-    print(f"linux, {time.time() - began:.0f} s: "
-          f"{score['passed']} passed, {score['failed']} failed" +
-          (f", {score['skipped']} skipped" if score["skipped"] else ""))
-    return score["failed"] > 0
+    print(f"{time.time() - began:.0f} s")
+    return check.end()
 
 
 if __name__ == "__main__":

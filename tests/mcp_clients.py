@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import mcp_uno
+from checks import Checks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOME = ROOT / "build" / "mcp-clients"
@@ -65,19 +66,11 @@ def run(*cmd):
 
 
 def main():
-    passed = failed = 0
+    check = Checks("mcp_clients")
     why = fetch() or (None if mcp_uno.build() else "there is no simulated Uno")
     if why:
-        print(f"mcp_clients: SKIPPED, because {why}")
-        print("mcp_clients: 0 passed, 0 failed, 1 skipped")
-        return 0
-
-    def check(good, what):
-        nonlocal passed, failed
-        passed += bool(good)
-        failed += not good
-        if not good:
-            print("FAILED", what)
+        check.skip("mcp_clients", why)
+        return check.end()
 
     simulated = mcp_uno.OUT / "server.sh"
     simulated.write_text(SERVER.format(out=mcp_uno.OUT, bridge=mcp_uno.OUT / "bridge"))
@@ -89,7 +82,7 @@ def main():
             check(code == 0, f"{place} {kind}: {said[-800:]}")
             counts = re.search(r"(\d+) passed, (\d+) failed", said)
             if counts:
-                passed += int(counts.group(1))
+                check.passed += int(counts.group(1))
         for era in ("legacy", "auto", "modern"):
             code, said = run("npx", "mcp-inspector", "--cli", server, "--method", "tools/list",
                              "--strict", "--protocol-era", era)
@@ -100,8 +93,7 @@ def main():
     code, said = run("npx", "mcp-inspector", "--cli", ROOT / "build" / "mcp", HOME, "--method",
                      "tools/list", "--strict")
     check(code == 0, f"examples/mcp.c: {code} {said[-1500:]}")
-    print(f"mcp_clients: {passed} passed, {failed} failed")
-    return failed > 0
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import time
 
+from checks import Checks
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "uno"
 # What is aimed at, and what it is held at until then.
@@ -84,7 +86,7 @@ def build(target=OUT):
                        "libelf-dev"], stdout=subprocess.DEVNULL).returncode:
         return False
     target.mkdir(parents=True, exist_ok=True)
-    run(*AVR, "-mmcu=atmega328p", "examples/uno/avr.c", "-o", target / "uno.elf")
+    run(*AVR, "-mmcu=atmega328p", "examples/profiles/uno.c", "-o", target / "uno.elf")
     run("cc", "-O2", "-Wall", "-Wextra", "tests/firmware/uno_run.c", "-o",
         target / "uno_run", "-lsimavr", "-lelf")
     run("cc", "-std=c99", "-g", "-I.", "tests/firmware/uno_host.c", "-o",
@@ -142,24 +144,16 @@ def bridge(check):
 
 
 def main():
+    check = Checks("mcp_uno")
     calls = int(sys.argv[1]) if len(sys.argv) > 1 else 120
     if not build():
-        print("mcp_uno: 0 passed, 0 failed, 1 skipped")
-        return 0
+        check.skip("mcp_uno", "avr-gcc, avr-libc or simavr is missing")
+        return check.end()
     random_ = random.Random(1)
     lines = HAND.strip().split("\n") + [call(random_, i) for i in range(calls)]
     text = "\n".join(lines).encode() + b"\n"
     host = run(OUT / "uno_host", input=text).stdout
     uno = run(OUT / "uno_run", OUT / "uno.elf", input=text)
-    passed = failed = 0
-
-    def check(good, what):
-        nonlocal passed, failed
-        passed += bool(good)
-        failed += not good
-        if not good:
-            print("FAILED", what)
-
     for line in host.split(b"\n")[:-1]:
         check(json.loads(line)["jsonrpc"] == "2.0", line)
     answers = uno.stdout.replace(b"\r", b"").split(b"\n")
@@ -173,8 +167,7 @@ def main():
         print(f"mcp_uno: {what} {figure}, aim {aim}" +
               (f": MISSED by {figure - aim}" if figure > aim else ""))
         check(figure <= held, f"{what} {figure} is over {held}")
-    print(f"mcp_uno: {passed} passed, {failed} failed")
-    return failed > 0
+    return check.end()
 
 
 if __name__ == "__main__":

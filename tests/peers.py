@@ -19,31 +19,15 @@ import tempfile
 import threading
 import time
 
+from checks import Checks
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / os.environ.get("BUILD", "build")
 CERT, KEY = BUILD / "standin.crt", BUILD / "standin.key"
 WORDS = "It is 42 degrees, the peer says."
 
-passed = failed = skipped = 0
+check = Checks("peers")
 
-
-def check(ok, what, output=""):
-    global passed, failed
-    if ok:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED {what}\n{output[-1500:]}")
-    return ok
-
-
-def skip(what, why):
-    global skipped
-    skipped += 1
-    print(f"SKIPPED {what}: {why}")
-
-
-# ---- what every peer answers ----
 
 def events(request):
     """The answer as a list of JSON texts: one when whole, more when streamed."""
@@ -144,7 +128,7 @@ def turns(peer, port, connections=None):
 
 def version13(peer, port, connections=None):
     """A server of TLS 1.3 alone. TLS13 says that the agent's mbedTLS has it,
-    as tests/tls36 does; else it may say that it has not."""
+    as tests/tls does; else it may say that it has not."""
     if os.environ.get("TLS13"):
         turns(f"{peer}, TLS 1.3", port, connections)
         return True
@@ -152,7 +136,7 @@ def version13(peer, port, connections=None):
     if code == 0:
         check(WORDS in out, f"{peer}, TLS 1.3", out)
     elif check("TLS" in out and "call " not in out, f"{peer}, TLS 1.3", out):
-        skip(f"{peer}, TLS 1.3", "not in this mbedTLS, which says so")
+        check.skip(f"{peer}, TLS 1.3", "not in this mbedTLS, which says so")
     return code == 0
 
 
@@ -243,7 +227,7 @@ def python_peer():
 
 def openssl_peer():
     if not shutil.which("openssl"):
-        return skip("openssl s_server", "openssl is not installed")
+        return check.skip("openssl s_server", "openssl is not installed")
     for version in "-tls1_2", "-tls1_3":
         port = free_port()
         p = subprocess.Popen(
@@ -300,7 +284,7 @@ s.listen(0, '127.0.0.1', () => console.log(s.address().port));
 
 def node_peer():
     if not shutil.which("node"):
-        return skip("Node", "node is not installed")
+        return check.skip("Node", "node is not installed")
     for version in "TLSv1.2", "TLSv1.3":
         p = subprocess.Popen(["node", "-e", NODE, str(CERT), str(KEY), version,
                               WORDS], stdout=subprocess.PIPE, text=True)
@@ -365,7 +349,7 @@ http {{
 def nginx_peer():
     nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if not nginx:
-        return skip("nginx", "nginx-light is not installed")
+        return check.skip("nginx", "nginx-light is not installed")
     with tempfile.TemporaryDirectory() as d:
         port, port13 = free_port(), free_port()
         config = pathlib.Path(d) / "nginx.conf"
@@ -391,20 +375,18 @@ def nginx_peer():
 
 def main():
     if not (BUILD / "agent").exists() or not CERT.exists():
-        skip("all peers", "build/agent is not there: make all")
+        check.skip("all peers", "build/agent is not there: make all")
     else:
         for peer in python_peer, openssl_peer, node_peer, nginx_peer:
             began = time.time()
-            before = passed
+            before = check.passed
             try:
                 peer()
             except Exception as e:  # one peer's trouble is not the next one's
                 check(False, f"{peer.__name__}: {e!r}")
-            print(f"{peer.__name__}: {passed - before} checks, "
+            print(f"{peer.__name__}: {check.passed - before} checks, "
                   f"{time.time() - began:.1f} s")
-    more = f", {skipped} skipped" if skipped else ""
-    print(f"peers: {passed} passed, {failed} failed{more}")
-    return failed != 0
+    return check.end()
 
 
 sys.exit(main())

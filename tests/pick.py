@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import Checks
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "pick"
 PROBE = ROOT / "build" / "probe"
@@ -75,17 +77,7 @@ def words(tools, queries):
         for q in queries]
 
 
-class Sum:
-    passed = failed = 0
-
-    def check(self, good, what):
-        self.passed += bool(good)
-        self.failed += not good
-        if not good:
-            print("FAILED", what)
-
-
-def open_sets(sums, most):
+def open_sets(check, most):
     rows, cut = {}, {}
     for name in TUNED + CHECKED:
         tools, queries = load(name, most)
@@ -98,23 +90,23 @@ def open_sets(sums, most):
     show("checked on", mean([rows[n] for n in CHECKED]))
     show("all", everything)
     for k, floor in FLOORS.items():
-        sums.check(everything[k] >= floor, f"{k} {everything[k]:.1f} < {floor}")
+        check(everything[k] >= floor, f"{k} {everything[k]:.1f} < {floor}")
     cut = mean(list(cut.values()))
     print(f"  8 tools that reach half of the best: {cut['sent']:.2f} sent, "
           f"recall {cut['recall']:.1f} (a fixed five: "
           f"{everything['recall']:.1f})")
-    sums.check(cut["sent"] <= 5.5, "more than 5.5 tools are sent")
-    sums.check(cut["recall"] >= everything["recall"], "the cut loses recall")
+    check(cut["sent"] <= 5.5, "more than 5.5 tools are sent")
+    check(cut["recall"] >= everything["recall"], "the cut loses recall")
 
 
-def no_spaces(sums):
+def no_spaces(check):
     for part in json.loads((ROOT / "tests/pick_cjk.json").read_text()):
         tools = [dict(name=n, description=d) for n, d in part["tools"]]
         queries = [dict(q=q, gold=[g]) for q, g in part["queries"]]
         ours = quality(queries, probe(tools, queries, k=5))
         plain = quality(queries, words(tools, queries))
         show(f"{part['language']}, {len(queries)} queries", ours)
-        sums.check(ours["R@5"] >= 60 > 40 > plain["R@5"],
+        check(ours["R@5"] >= 60 > 40 > plain["R@5"],
                    f"{part['language']}: {ours} beside {plain}")
 
 
@@ -130,39 +122,35 @@ def steps(tools, inputs):
             for i in range(len(inputs))]
 
 
-def growth(sums):
+def growth(check):
     """The work for a tool may not grow with their number, nor that for a byte
-    of input with its length. Returns whether it could be counted."""
+    of input with its length."""
     if not shutil.which("valgrind"):
-        print("valgrind is absent: growth was SKIPPED")
-        return False
+        check.skip("growth", "valgrind is absent")
+        return
     tools = [{"name": f"tool_{i}", "description": "Looks at " + " ".join(
         f"word{(i * 7 + j) % 997}" for j in range(20))} for i in range(10000)]
     text = "please look at word 5, word7 and tools"
     few, many = (steps(tools[:n], [text])[0] / n for n in (1000, 10000))
     print(f"  10 times the tools: {many / few:.2f} times the work for each")
-    sums.check(many < 1.2 * few, "work is not linear in tools")
+    check(many < 1.2 * few, "work is not linear in tools")
     texts = [" ", "\0", "x", "a b ", "{\"", "\ud7ff", ".", "light on! "]
     none, *counts = steps(tools[:10], [""] + [
         text * (n // len(text)) for text in texts for n in (5000, 10000)])
     for text, once, twice in zip(texts, counts[::2], counts[1::2]):
-        sums.check(twice - none <= 2.1 * (once - none), f"{text!r}: {once} "
-                   f"and, twice as long, {twice} instructions")
-    return True
+        check(twice - none <= 2.1 * (once - none), f"{text!r}: {once} "
+              f"and, twice as long, {twice} instructions")
 
 
 def main():
-    sums, skipped = Sum(), 0
-    no_spaces(sums)
-    skipped += not growth(sums)
+    check = Checks("pick.py")
+    no_spaces(check)
+    growth(check)
     if DATA.is_dir():
-        open_sets(sums, 120)
+        open_sets(check, 120)
     else:
-        print(f"{DATA} is absent: its sets were SKIPPED")
-        skipped += 1
-    print(f"pick.py: {sums.passed} passed, {sums.failed} failed" +
-          (f", {skipped} skipped" if skipped else ""))
-    return bool(sums.failed)
+        check.skip("open sets", f"{DATA} is absent")
+    return check.end()
 
 
 if __name__ == "__main__":

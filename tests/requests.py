@@ -20,6 +20,8 @@ import subprocess
 import sys
 from collections import Counter
 
+from checks import Checks
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = os.path.join(ROOT, "..", "shared", "data")
 PROBE = os.path.join(ROOT, "build", "probe")
@@ -138,21 +140,6 @@ def written(provider, lines):
 
 # ------------------------------------------------------------------ the checks
 
-class Sum:
-    passed = failed = skipped = 0
-
-    def check(self, good, what):
-        self.passed += bool(good)
-        if not good:
-            self.failed += 1
-            if self.failed <= 20:
-                print("  - " + what[:400])
-
-    def skip(self, what, why):
-        self.skipped += 1
-        print("%s: SKIPPED, because %s" % (what, why))
-
-
 def packages():
     """Why the packages are not there, or None."""
     if os.path.exists(os.path.join(TYPES, "complete")):
@@ -176,7 +163,7 @@ def packages():
     return None
 
 
-def check_types(total, bodies):
+def check_types(check, bodies):
     """An object literal may have no member that its type does not know."""
     lines = HEAD.split("\n")
     first = len(lines)
@@ -198,17 +185,17 @@ def check_types(total, bodies):
                          p.stdout, re.M):
         faults.setdefault(int(m.group(1)) - first - 1, m.group(2))
     odd = p.returncode and not any(0 <= k < len(where) for k in faults)
-    total.check(not odd, "tsc: " + p.stdout[:300])
+    check(not odd, "tsc: " + p.stdout[:300])
     for k, name in enumerate(where):
-        total.check(k not in faults, "%s: %s" % (name, faults.get(k)))
+        check(k not in faults, "%s: %s" % (name, faults.get(k)))
     print("types: %d of %d requests fit the types of the packages" % (
         len(where) - len(set(faults) & set(range(len(where)))), len(where)))
 
 
-def check_openapi(total, bodies):
+def check_openapi(check, bodies):
     api = os.path.join(DATA, "openapi", "openai.json")
     if not os.path.exists(api):
-        return total.skip("openapi", "there is no " + api)
+        return check.skip("openapi", "there is no " + api)
     with open(os.path.join(TYPES, "check.js"), "w") as f:
         f.write(AJV)
     todo = [(name, body) for provider, name in
@@ -218,9 +205,9 @@ def check_openapi(total, bodies):
                        text=True, encoding="utf-8", stdout=subprocess.PIPE,
                        input="".join('["%s",%s]\n' % x for x in todo))
     said = p.stdout.splitlines()
-    total.check(len(said) == len(todo), "ajv: %d answers" % len(said))
+    check(len(said) == len(todo), "ajv: %d answers" % len(said))
     for (name, _), answer in zip(todo, said):
-        total.check(answer == "ok", "%s: %s" % (name, answer))
+        check(answer == "ok", "%s: %s" % (name, answer))
     print("openapi: %d of %d requests fit OpenAI's file" % (
         said.count("ok"), len(todo)))
 
@@ -281,7 +268,7 @@ def strict_faults(s, rules, count, where="", level=0):
                                  level + 1)
 
 
-def check_strict(total, bodies):
+def check_strict(check, bodies):
     seen = Counter()
     for provider in ("openai", "responses", "anthropic"):
         rules = "anthropic" if provider == "anthropic" else "openai"
@@ -296,39 +283,37 @@ def check_strict(total, bodies):
                 if schema.get("type") != "object":
                     faults.append("the root is no object")
                 count["tool"] += 1
-                total.check(not faults, "%s, %s: %s" % (
+                check(not faults, "%s, %s: %s" % (
                     provider, t["name"], "; ".join(faults[:3])))
             seen[provider] += count["tool"]
             if rules == "anthropic":
-                total.check(count["tool"] <= 20 and count["optional"] <= 24 and
+                check(count["tool"] <= 20 and count["optional"] <= 24 and
                             count["union"] <= 16, "limits: %s" % dict(count))
-        total.check(seen[provider] > 100, "%s: only %d strict tools" % (
+        check(seen[provider] > 100, "%s: only %d strict tools" % (
             provider, seen[provider]))
     print("strict: %s tools keep to the rules" % ", ".join(
         "%s %d" % x for x in seen.items()))
 
 
 def main():
-    total = Sum()
+    check = Checks("requests")
     if not os.path.isdir(os.path.join(DATA, "schemas")):
-        total.skip("requests", "there is no " + DATA)
+        check.skip("requests", "there is no " + DATA)
     else:
         lines = list(questions(list(all_tools())))
         half = len(lines) // 2  # strict says nothing to Ollama and Gemini
         some = {"ollama": lines[:half], "gemini": lines[:half],
                 "groq": lines[::11], "mistral": lines[1::11]}
         bodies = {p: written(p, some.get(p, lines)) for p in PROVIDERS}
-        check_strict(total, bodies)
+        check_strict(check, bodies)
         why = packages()
         if why:
-            total.skip("types", why)
-            total.skip("openapi", why)
+            check.skip("types", why)
+            check.skip("openapi", why)
         else:
-            check_types(total, bodies)
-            check_openapi(total, bodies)
-    print("requests: %d passed, %d failed, %d skipped" % (
-        total.passed, total.failed, total.skipped))
-    return total.failed > 0
+            check_types(check, bodies)
+            check_openapi(check, bodies)
+    return check.end()
 
 
 if __name__ == "__main__":

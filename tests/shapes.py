@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 
+from checks import Checks
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "shapes_made")
 SHAPES = os.path.join(ROOT, "build", "shapes")
@@ -186,13 +188,7 @@ NAMES = [("plain", "plain"), ("int", "int_value"), ("class", "class_value"), ("m
          ("ä", "member"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
          ("%s", "s"), ("", "member_3")]
 
-count = {True: 0, False: 0}
-
-
-def check(ok, what):
-    count[bool(ok)] += 1
-    if not ok:
-        print("FAILED " + what[:600])
+check = Checks("shapes")
 
 
 def shapes(value, *options, name="schema.json"):
@@ -370,8 +366,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     for part in (kinds, refused, defaults, names, forms, options, rule):
         part()
-    print("shapes: %d passed, %d failed" % (count[True], count[False]))
-    return 1 if count[False] else 0
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -23,8 +23,12 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
+
+import machines
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import Checks  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -192,20 +196,15 @@ SIZES = [("1 KB", 1 << 10), ("10 KB", 10 << 10), ("32 KB", 32 << 10),
 @functools.cache
 def build(name, level, *more):
     """The program of a source, compiled once."""
-    program = OUT / f"{name}{level}"
-    subprocess.run(
-        [os.environ.get("CC", "cc"), "-std=c99", level, "-I.", "-o", program,
-         HERE / f"{name}.c", *more], cwd=ROOT, check=True)
-    return program
+    return machines.build(False, OUT / f"{name}{level}", level,
+                          HERE / f"{name}.c", *more)
 
 
-def cjson():
-    """How to build with cJSON: its source, where apt has it, built as ours
-    is; the library of the system where not."""
-    found = subprocess.run([ROOT / "tests" / "firmware" / "source", "cjson",
-                            "libcjson-dev"], text=True, stdout=subprocess.PIPE)
-    source = found.stdout.strip()
-    if found.returncode:
+def with_cjson():
+    """How to build with cJSON: its source, built as ours is; the library of
+    the system where there is none."""
+    source = machines.cjson()
+    if not source:
         print("cJSON's source is not to be had: its library is not built alike")
         return ["-lcjson"]
     (OUT / "include").mkdir(parents=True, exist_ok=True)
@@ -214,25 +213,12 @@ def cjson():
     return [f"-I{OUT}/include", f"{source}/cJSON.c", "-lm"]
 
 
-def count(program, *args):
-    """Instructions in region(), and what the program printed."""
-    p = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--collect-atstart=no",
-         "--toggle-collect=region", "--callgrind-out-file=/dev/null",
-         program, *args], text=True, capture_output=True,
-        env=dict(os.environ, LD_BIND_NOW="1"))
-    found = re.search(r"Collected : (\d+)", p.stderr)
-    if p.returncode or not found:
-        return None, p.stdout.strip() or p.stderr[-300:]
-    return int(found.group(1)), p.stdout
-
-
-def beside(title, where, a, b, aim, held, gate):
+def beside(title, where, a, b, aim, held, check):
     """Prints a row, ours beside cJSON's; held is what a missed aim was."""
     bar = max(aim, held * WORSE)
     missed = f"   MISSED by {a / b - aim:.2f}" if a > aim * b else ""
     print(f"  {title:26}{a:12,}{b:12,}{a / b:8.2f}{missed}")
-    gate(a <= bar * b,
+    check(a <= bar * b,
          f"{title}, {where}: {a / b:.3f} of cJSON's, held at {bar:.3f}")
 
 
@@ -243,17 +229,16 @@ class Case:
         self.answer.write_text(body)
         schema_file = OUT / f"{stem}.schema.json"
         schema_file.write_text(compact(schema))
-        self.result = pool.submit(count, ours, self.answer, tool, schema_file)
+        self.result = pool.submit(machines.on_host, ours, self.answer, tool, schema_file)
 
 
-def beside_cjson(pool, gate):
-    with_cjson = cjson()
-    rows = []
+def beside_cjson(pool, check):
+    rows, more = [], with_cjson()
     for level, aim in LEVELS.items():
         ours = build("bench_ours", level)
-        theirs = build("bench_cjson", level, *with_cjson)
+        theirs = build("bench_cjson", level, *more)
         rows += [(level, aim, title, case, pool.submit(
-            count, theirs, case.answer)) for title, case in
+            machines.on_host, theirs, case.answer)) for title, case in
                  [(title, Case(pool, ours, title, *rest))
                   for title, *rest in flows()]]
     shown = None
@@ -264,12 +249,12 @@ def beside_cjson(pool, gate):
                   f"{'ratio':>8}   (aim {aim})")
         (a, said), (b, expected) = case.result.result(), other.result()
         if a is None or b is None or said != expected:
-            gate(False, f"{title}: {said!r} instead of {expected!r}")
+            check(False, f"{title}: {said!r} instead of {expected!r}")
             continue
-        beside(title, level, a, b, aim, HELD[level].get(title, 0), gate)
+        beside(title, level, a, b, aim, HELD[level].get(title, 0), check)
 
 
-def growth(pool, gate):
+def growth(pool, check):
     todo = []
     for level in LEVELS:
         ours, init = build("bench_ours", level), build("bench_init", level)
@@ -280,7 +265,7 @@ def growth(pool, gate):
                     answer("bulk", arguments), schema).result)
                 for label, arguments, schema in points]))
         todo.append((f"tcall_init, {level}", "tool", TOOLS_FROM, [
-            (f"{n} tools", n, pool.submit(count, init, str(n)))
+            (f"{n} tools", n, pool.submit(machines.on_host, init, str(n)))
             for n in (10, 100, 1000, 3000, 10000)]))
     for title, unit, least, points in todo:
         print(f"\n{title:34}{unit + 's':>12}{'toolcall':>16}{'a ' + unit:>10}")
@@ -288,17 +273,17 @@ def growth(pool, gate):
         for label, size, result in points:
             n, said = result.result()
             if n is None:
-                gate(False, f"{title}, {label}: {said}")
+                check(False, f"{title}, {label}: {said}")
                 continue
             print(f"  {label:32}{size:12,}{n:16,}{n / size:10.1f}")
             if size >= least:
                 costs.append(n / size)
         spread = max(costs) / min(costs) if len(costs) > 1 else 0
-        gate(0 < spread <= GROWTH_BAR,
+        check(0 < spread <= GROWTH_BAR,
              f"{title}: a {unit} costs {spread:.2f} times as much")
 
 
-def stages(gate):
+def stages(check):
     for level in LEVELS:
         program = build("bench_invoke", level)
         print(f"\na checked call, to its result, {level}")
@@ -306,17 +291,17 @@ def stages(gate):
         for way, title in [("direct", "the C function"),
                            ("stages", "tcall_invoke, no hooks"),
                            ("hooks", "a hook at every stage")]:
-            costs[way], said = count(program, way)
-            gate(costs[way] and said == "done\n", f"{title}: {said}")
+            costs[way], said = machines.on_host(program, way)
+            check(costs[way] and said == "done\n", f"{title}: {said}")
             print(f"  {title:26}{costs[way] or 0:12,}")
         if None in costs.values():
             continue
         for way, bar in [("stages", STAGES_BAR), ("hooks", HOOKS_BAR)]:
-            gate(costs[way] < costs["direct"] + bar,
+            check(costs[way] < costs["direct"] + bar,
                  f"{way}, {level}: over {bar} instructions beyond the function")
 
 
-def pauses(gate):
+def pauses(check):
     """A registry and its first request, where the transport takes 512 bytes
     at a time."""
     for level in LEVELS:
@@ -325,39 +310,29 @@ def pauses(gate):
               f"{'pausing':>12}{'ratio':>8}   (<= {AGAIN_BAR})")
         for tools in ["10", "60", "240"]:
             (all_at_once, said), (pausing, again) = (
-                count(program, way, tools) for way in ("blocking", "pausing"))
+                machines.on_host(program, way, tools) for way in ("blocking", "pausing"))
             good = all_at_once and pausing and said == again
             ratio = pausing / all_at_once if good else 0
             print(f"  {tools + ' tools':26}{all_at_once or 0:12,}"
                   f"{pausing or 0:12,}{ratio:8.2f}")
-            gate(0 < ratio <= AGAIN_BAR,
+            check(0 < ratio <= AGAIN_BAR,
                  f"{tools} tools, {level}: pauses cost {ratio:.2f}: {again}")
 
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
-    passed, faults = 0, []
-
-    def gate(good, what):
-        nonlocal passed
-        passed += bool(good)
-        if not good:
-            faults.append(what)
-
+    check = Checks("bench")
     import flow  # which counts as this file does
     (OUT / "figures.md").unlink(missing_ok=True)
-    table = flow.flows(pool, gate)
+    table = flow.flows(pool, check)
     if table:
         (OUT / "figures.md").write_text(table)
-    beside_cjson(pool, gate)
-    growth(pool, gate)
-    stages(gate)
-    pauses(gate)
-    for fault in faults:
-        print("FAILED", fault)
-    print(f"bench: {passed} passed, {len(faults)} failed")
-    return bool(faults)
+    beside_cjson(pool, check)
+    growth(pool, check)
+    stages(check)
+    pauses(check)
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,9 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+import machines
 import pick  # noqa: E402
+from checks import Checks  # noqa: E402
 
 OUT = pick.ROOT / "build" / "bench"
 PACKAGES = ["minisearch", "wink-bm25-text-search", "wink-nlp-utils"]
@@ -119,46 +121,32 @@ def cost(sets):
 
 def cortex_m4():
     """Instructions on an emulated Cortex-M4, which QEMU counts."""
-    if not (shutil.which("arm-none-eabi-gcc") and
-            shutil.which("qemu-system-arm")):
+    if not machines.has_m4():
         print("\ninstructions on a Cortex-M4: SKIPPED, no compiler or QEMU")
         return
-    include, elf = OUT / "include", OUT / "pick_m4.elf"
+    include = OUT / "include"
     include.mkdir(parents=True, exist_ok=True)
     shutil.copy("/usr/include/jsmn.h", include)
-    places = dict(__flash="0", __flash_size="4M", __ram="0x20000000",
-                  __ram_size="4M", __stack_size="16K")
-    subprocess.run(
-        ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O2",
-         "--specs=picolibc.specs", "-std=c99", "-ffunction-sections",
-         "-Wl,--gc-sections", "-I.", "-isystem", include,
-         "-DTOOLCALL_IMPLEMENTATION", HERE / "bench_pick_m4.c",
-         "--oslib=semihost", "--crt0=hosted", "-Tpicolibc.ld",
-         *(f"-Wl,--defsym={k}={v}" for k, v in places.items()), "-o", elf],
-        cwd=pick.ROOT, check=True)
-    done = subprocess.run(
-        ["qemu-system-arm", "-M", "mps2-an386", "-nic", "none", "-display",
-         "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0",
-         "-chardev", "stdio,id=s0", "-semihosting-config",
-         "enable=on,target=native,chardev=s0", "-kernel", elf],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, timeout=120)
-    print("\ninstructions on a Cortex-M4\n" + done.stdout.decode(), end="")
+    elf = machines.build(True, OUT / "pick_m4.elf", "-O2", "-isystem", include,
+                         "-DTOOLCALL_IMPLEMENTATION", HERE / "bench_pick_m4.c")
+    print("\ninstructions on a Cortex-M4\n" + machines.on_m4(elf), end="")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=300)
     most = parser.parse_args().most
+    check = Checks("bench-pick")
     if not pick.DATA.is_dir():
-        print(f"{pick.DATA} is absent: all was SKIPPED")
-        print("bench-pick: 0 passed, 0 failed, 1 skipped")
-        return 0
+        check.skip("all", f"{pick.DATA} is absent")
+        return check.end()
     names = pick.TUNED + pick.CHECKED
     sets = {n: pick.load(n) for n in names}
     fewer = {n: pick.load(n, most if len(sets[n][0]) > 1000 else None)
              for n in names}
     foreign = javascript(fewer)
+    if not foreign:
+        check.skip("minisearch and wink", "npm is not to be had")
     columns = {
         "overlap": {n: list(overlap(*fewer[n])) for n in names},
         "BM25": {n: list(bm25(*fewer[n])) for n in names},
@@ -166,7 +154,6 @@ def main():
         "wink": foreign and foreign["wink"],
         "toolcall": {n: pick.probe(*sets[n], k=5) for n in names},
     }
-    sums = pick.Sum()
     print(f"{'R@1 / R@5 / C@5':24}" + "".join(f"{c:>18}" for c in columns))
     table = {c: {n: pick.quality((sets if c == "toolcall" else fewer)[n][1],
                                  picks[n]) for n in names}
@@ -182,12 +169,10 @@ def main():
         print(f"  {title:22}" + "".join(f"{c:>18}" for c in cells))
     ours = pick.mean(list(table["toolcall"].values()))
     for k, floor in pick.FLOORS.items():
-        sums.check(ours[k] >= floor, f"{k} {ours[k]:.2f} < {floor}")
+        check(ours[k] >= floor, f"{k} {ours[k]:.2f} < {floor}")
     cost(sets)
     cortex_m4()
-    print(f"bench-pick: {sums.passed} passed, {sums.failed} failed" +
-          ("" if foreign else ", 2 skipped"))
-    return bool(sums.failed)
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ the project's shared data where that is at hand, else those of bench.py.
 """
 import json
 import math
-import shutil
-import subprocess
+import pathlib
 import sys
 
 import bench
-import flow
+import machines
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import Checks  # noqa: E402
 
 OUT = bench.ROOT / "build" / "bench"
 PIECES = [1400, 1]
@@ -45,43 +47,25 @@ def texts():
 
 def build(cross, level):
     program = OUT / f"shapes_{'m4' if cross else 'host'}{level}"
-    cc = ["cc", "-fno-pie", "-no-pie"]
-    if cross:
-        places = dict(__flash="0", __flash_size="4M", __ram="0x20000000",
-                      __ram_size="4M", __stack_size="16K")
-        cc = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb",
-              "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
-              "-Tpicolibc.ld", "-ffunction-sections", "-Wl,--gc-sections",
-              *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
-    subprocess.run([*cc, "-std=c99", level, "-I.", "-I", OUT, "-o", program,
-                    bench.HERE / "bench_shapes.c"], cwd=bench.ROOT, check=True)
-    return program
+    return machines.build(cross, program, level, "-I", OUT,
+                          bench.HERE / "bench_shapes.c")
 
 
 def host(program, row, piece):
-    count, said = bench.count(program, str(row), str(piece))
+    count, said = machines.on_host(program, str(row), str(piece))
     return count, int(said)
 
 
 def on_m4(program):
     """{(row, piece): (instructions, error)}"""
-    out = subprocess.run([*flow.QEMU, program], stdin=subprocess.DEVNULL,
-                         text=True, stdout=subprocess.PIPE, timeout=120,
-                         stderr=subprocess.DEVNULL).stdout.split()
+    out = machines.on_m4(program).split()
     pairs = zip(map(int, out[::2]), map(int, out[1::2]))
     return {(i // 2, PIECES[i % 2]): (n, error)
             for i, (error, n) in enumerate(pairs)}
 
 
 def main():
-    faults, passed = [], 0
-
-    def gate(good, what):
-        nonlocal passed
-        passed += bool(good)
-        if not good:
-            faults.append(what)
-
+    check = Checks("bench_shapes")
     OUT.mkdir(parents=True, exist_ok=True)
     rows = texts()
     (OUT / "texts.h").write_text(
@@ -90,13 +74,13 @@ def main():
         + "};\nstatic const unsigned char shape_of[] = {"
         + ", ".join(str(s) for _, _, s in rows) + "};\n")
     program = build(False, "-O2")
-    machines = {"host -O2": lambda row, piece: host(program, row, piece)}
-    if shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"):
+    ways = {"host -O2": lambda row, piece: host(program, row, piece)}
+    if machines.has_m4():
         counted = on_m4(build(True, "-Os"))
-        machines["Cortex-M4 -Os"] = lambda row, piece: counted[row, piece]
+        ways["Cortex-M4 -Os"] = lambda row, piece: counted[row, piece]
     else:
         print("shapes on a Cortex-M4: SKIPPED, no compiler or QEMU")
-    for title, counts in machines.items():
+    for title, counts in ways.items():
         for row in range(2):
             name, text, _ = rows[row]
             for piece in PIECES:
@@ -106,7 +90,7 @@ def main():
                 print(f"shapes, {title}, {name}, {len(text.encode())} bytes in "
                       f"pieces of {piece}: {each:.1f} a byte, aim {bar:g}" +
                       (f": MISSED by {each - bar:.1f}" if each > bar else ""))
-                gate(error == 0 and each <= max(bar, HELD.get((title, piece), 0)),
+                check(error == 0 and each <= max(bar, HELD.get((title, piece), 0)),
                      f"{title}, {name}, {piece}: {each:.1f}, error {error}")
     last = None
     for row, (name, text, _) in list(enumerate(rows))[2:]:
@@ -115,12 +99,9 @@ def main():
         if last and last[0] == kind:
             grown = math.log(count / last[2]) / math.log(int(size) / last[1])
             print(f"shapes, {name}: {count} instructions, exponent {grown:.2f}")
-            gate(error == 0 and grown <= EXPONENT, f"{name}: {grown:.2f}, error {error}")
+            check(error == 0 and grown <= EXPONENT, f"{name}: {grown:.2f}, error {error}")
         last = kind, int(size), count
-    for fault in faults:
-        print("FAILED", fault)
-    print(f"bench_shapes: {passed} passed, {len(faults)} failed")
-    return bool(faults)
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import Checks  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = ROOT / "build" / "bench"
@@ -56,7 +59,7 @@ def main():
                     ours, HERE / "bench_tools.c"], cwd=ROOT, check=True)
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     top = pathlib.Path(tempfile.mkdtemp(prefix="ttool-bench-", dir=place))
-    passed = failed = 0
+    check = Checks("bench_tools")
     try:
         names = make_tree(top)
         listed = "\n".join(names).encode() + b"\n"
@@ -89,14 +92,13 @@ def main():
                 same = (sorted(said[0].split()) ==
                         sorted(said[1].replace(b"./", b"").split()))
             good = same and best[0] <= BAR * best[1]
-            passed, failed = passed + good, failed + (not good)
+            check(good, f"{title}: over {BAR} times, or another answer")
             print(f"  {title:22}{best[0]:9.3f}{best[1]:9.3f}"
                   f"{best[0] / best[1]:7.2f}"
                   f"{'' if same else '   results differ'}")
     finally:
         shutil.rmtree(top, ignore_errors=True)
-    print(f"bench_tools: {passed} passed, {failed} failed")
-    return failed > 0
+    return check.end()
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@ Both programs must print the same message. cJSON comes as source through apt.
 import concurrent.futures
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 
 import bench
+import machines
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import Checks  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -28,43 +30,21 @@ HELD = {"host -O2": {"anthropic": 0.609, "gemini": 0.562},
         "host -Os": {"anthropic": 0.677},
         "Cortex-M4 -Os": {"anthropic": 0.731, "gemini": 0.713},
         "Cortex-M4 -O2": {"anthropic": 0.654}}
-QEMU = ["qemu-system-arm", "-M", "mps2-an386", "-nic", "none", "-display",
-        "none", "-monitor", "none", "-serial", "none", "-icount", "shift=0",
-        "-chardev", "stdio,id=s0", "-semihosting-config",
-        "enable=on,target=native,chardev=s0", "-kernel"]
-
-
-def cjson_source():
-    done = subprocess.run([ROOT / "tests/firmware/source", "cjson",
-                           "libcjson-dev"], text=True, capture_output=True)
-    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def build(side, row, cross, level, cjson):
     """The program of one side, 'ours' or 'cjson', for one provider."""
-    program = OUT / f"flow_{side}_{row}_{'m4' if cross else 'host'}{level}"
-    cc = ["cc", "-fno-pie", "-no-pie"]
-    if cross:
-        places = dict(__flash="0", __flash_size="4M", __ram="0x20000000",
-                      __ram_size="4M", __stack_size="16K")
-        cc = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb",
-              "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
-              "-Tpicolibc.ld", "-ffunction-sections", "-Wl,--gc-sections",
-              *(f"-Wl,--defsym={k}={v}" for k, v in places.items())]
     more = ["-I", cjson, f"{cjson}/cJSON.c", "-lm"] if side == "cjson" else []
-    subprocess.run([*cc, "-std=c99", level, f"-DPROVIDER={row}", "-I.", "-o",
-                    program, HERE / f"flow_{side}.c", *more], cwd=ROOT,
-                   check=True)
-    return program
+    program = OUT / f"flow_{side}_{row}_{'m4' if cross else 'host'}{level}"
+    return machines.build(cross, program, level, f"-DPROVIDER={row}",
+                          HERE / f"flow_{side}.c", *more)
 
 
 def count(program, cross):
     """(instructions, message)"""
     if not cross:
-        return bench.count(program)
-    out = subprocess.run([*QEMU, program], stdin=subprocess.DEVNULL, text=True,
-                         stdout=subprocess.PIPE, timeout=120,
-                         stderr=subprocess.DEVNULL).stdout
+        return machines.on_host(program)
+    out = machines.on_m4(program)
     number, _, message = out.partition(" ")
     return (int(number), message) if number.isdigit() else (None, out)
 
@@ -75,10 +55,10 @@ def both(cross, level, row, cjson):
             for side in ("ours", "cjson")]
 
 
-def flows(pool, gate):
-    """Prints all rows; gate(good, what) is told of each. Returns the table for
+def flows(pool, check):
+    """Prints all rows; check(good, what) is told of each. Returns the table for
     README.md, or nothing where something was skipped."""
-    cjson = cjson_source()
+    cjson = machines.cjson()
     if not cjson:
         print("flow: cJSON's source is not to be had: SKIPPED")
         return ""
@@ -88,8 +68,7 @@ def flows(pool, gate):
              "| --- |" + " --: |" * (len(PROVIDERS) + 1)]
     todo = []
     for title, cross, level, aim in MACHINES:
-        if cross and not (shutil.which("arm-none-eabi-gcc") and
-                          shutil.which("qemu-system-arm")):
+        if cross and not machines.has_m4():
             print(f"flow, {title}: SKIPPED, no compiler or QEMU")
             table = []
             continue
@@ -103,9 +82,9 @@ def flows(pool, gate):
         for name, job in jobs:
             (a, said), (b, expected) = job.result()
             if a is None or b is None or said != expected:
-                gate(False, f"{name}, {title}: {said!r}, not {expected!r}")
+                check(False, f"{name}, {title}: {said!r}, not {expected!r}")
                 continue
-            bench.beside(name, title, a, b, aim, HELD[title].get(name, 0), gate)
+            bench.beside(name, title, a, b, aim, HELD[title].get(name, 0), check)
             ours.append(f"{a:,}")
             ratios.append(a / b)
         if table and ratios:
@@ -115,9 +94,7 @@ def flows(pool, gate):
 
 
 if __name__ == "__main__":
-    faults = []
+    checks = Checks("flow")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
-        flows(threads, lambda good, what: good or faults.append(what))
-    for fault in faults:
-        print("FAILED", fault)
-    sys.exit(bool(faults))
+        flows(threads, checks)
+    sys.exit(checks.end())

@@ -22,6 +22,7 @@ ROOT = size.ROOT
 OUT = size.OUT / "profiles"
 sys.path.insert(0, str(ROOT / "tests"))
 import mcp_uno  # noqa: E402
+from checks import Checks  # noqa: E402
 
 RELAY = """relay {"channels":[1,2],"on":true}
 relay {"channels":[1,9],"on":true}
@@ -59,7 +60,7 @@ CHIPS = {"core": "atmega1284p"}
 def link_avr(name):
     chip = f"-mmcu={CHIPS.get(name, 'atmega328p')}"
     elf = OUT / f"{name}-AVR.elf"
-    source = "examples/uno/avr.c" if name == "uno" else f"examples/profiles/{name}.c"
+    source = f"examples/profiles/{name}.c"
     size.run([*mcp_uno.AVR, "-Wno-sign-compare", chip, source, "-o", elf])
     return elf
 
@@ -129,12 +130,12 @@ def stack_avr(name, elf):
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     names = sorted(p.stem for p in (ROOT / "examples" / "profiles").glob("*.c"))
-    rows, passed, failed = [], 0, 0
+    rows, check = [], Checks("profiles")
     for target in QEMU:
         prefix = size.TARGETS[target][0]
         if subprocess.run([ROOT / "tests" / "need", f"gcc-{prefix}", f"picolibc-{prefix}"],
                           stdout=subprocess.DEVNULL).returncode:
-            print(f"profiles: {target} was SKIPPED")
+            check.skip(target, "its compiler is not there")
             continue
         for name in names:
             elf = link(name, target)
@@ -153,12 +154,9 @@ def main():
         if aim and missed > 0:
             print(f"  aim {aim}: MISSED by {missed}")
         for figure, most in zip(figures, held.get(f"{name} {target}", "").split()):
-            good = figure <= int(most) * 1.01
-            passed, failed = passed + good, failed + (not good)
-            if not good:
-                print(f"FAILED: {figure}, held at {most}")
-    print(f"profiles: {passed} passed, {failed} failed")
-    return failed > 0
+            check(figure <= int(most) * 1.01,
+                  f"{name} {target}: {figure}, held at {most}")
+    return check.end()
 
 
 if __name__ == "__main__":

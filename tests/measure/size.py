@@ -109,9 +109,7 @@ RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
              # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6, "tcall_view_object_": 6,
              "tcall_put_value_": 6, "tcall_write_struct": 6,
-             "tcall_coerce_": 6, "tcall_coerce_members_": 6,
-             "tcall_hash_node_": 6, "tcall_hash_shape_": 6,
-             "tcall_shape_words_": 6, "tcall_write_shape_value_": 6}
+             "tcall_write_shape_value_": 6}
 
 # What is called through which pointer: functions of the library, or none for
 # what its user supplies, whose stack is the user's to count.
@@ -460,14 +458,7 @@ def port_layers():
 
 
 def main():
-    passed, faults = 0, []
-
-    def gate(good, what):
-        nonlocal passed
-        passed += bool(good)
-        if not good:
-            faults.append(what)
-
+    check = Checks("size")
     header = Header(ROOT / "toolcall.h")
     (OUT / "include").mkdir(parents=True, exist_ok=True)
     jsmn = next((p for p in [ROOT / "jsmn.h", *map(pathlib.Path, (
@@ -501,7 +492,7 @@ def main():
         ours = [made[t, ""].result(),
                 t.compile(ROOT / "port" / "http.c", calls)]
         ram = sum(n for o in ours for s, n in t.sections(o) if RAM.match(s))
-        gate(ram == 0, f"{t.name}: {ram} bytes of static RAM")
+        check(ram == 0, f"{t.name}: {ram} bytes of static RAM")
         nm = run([t.tool("nm"), "-g", "--defined-only", *map(str, ours)])
         public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
         found = Stack(ours, public)
@@ -510,7 +501,7 @@ def main():
                 print(f"{depth:6} {found.frame.get(name, LIBC_STACK):6}  {name}")
             return 0
         functions[t.name] = found.table()
-        gate(not found.problems, "\n".join(
+        check(not found.problems, "\n".join(
             [f"{t.name}: the stack is not bounded"] + found.problems))
         for image, (_, source) in IMAGES.items():
             program = t.compile(HERE / f"{source}.c", *left_out(image),
@@ -531,7 +522,7 @@ def main():
                 (n for name, n in depths.items() if name in linked), default=0)
             if t.prefix:
                 bad = sorted(filter(BANNED.fullmatch, linked))
-                gate(not bad, f"{t.name}: {image} links {', '.join(bad)}")
+                check(not bad, f"{t.name}: {image} links {', '.join(bad)}")
     for t in [t for t in targets if t.name == "M4 -Os"]:
         http = t.dir / "http.o"
 
@@ -582,7 +573,7 @@ def main():
         held = max(STACK_BAR, int(STACK_HELD.get(function, 0) * 1.01))
         print(f"  {function}: {depth}, aim {STACK_BAR}: MISSED by "
               f"{depth - STACK_BAR}")
-        gate(depth <= held, f"M4: {function} needs {depth} bytes of stack, held "
+        check(depth <= held, f"M4: {function} needs {depth} bytes of stack, held "
              f"at {held}: see size.py --stack {function}")
     print()
 
@@ -593,13 +584,13 @@ def main():
         size = flash.get((image, name), 0)
         print(f"  {image} on {name}: {size}, aim {aim}" +
               (f": MISSED by {size - aim}" if size > aim else ""))
-        gate(size <= bar, f"{name}: {image} has {size} bytes, held at {bar}")
+        check(size <= bar, f"{name}: {image} has {size} bytes, held at {bar}")
     print("\ndefault, on M4 -Os: what each switch saves")
     for name, bytes_ in saved.items():
         print(f"  {name:28}{bytes_:8}")
     for also, added in more.items():
         print(f"  default and {also:10} on M4: +{added}, held at {ALSO_BAR}")
-        gate(added <= ALSO_BAR, f"M4: {also} adds {added} bytes")
+        check(added <= ALSO_BAR, f"M4: {also} adds {added} bytes")
     line("  deepest stack", [max(functions[n].values(), default=0)
                              for n in names])
     for layer, size in port_layers() if "M4 -Os" in names else []:
@@ -607,17 +598,12 @@ def main():
         print(f"  port/{layer}.c on M4: " + (f"{size} bytes" if size else
               "not compiled, there are no headers for it") +
               (f", held at {bar}" if bar else ""))
-        gate(not bar or 0 < size <= bar, f"port/{layer}.c is above {bar}")
+        check(not bar or 0 < size <= bar, f"port/{layer}.c is above {bar}")
     for t in skipped:
-        print(f"{t.name} was SKIPPED: install gcc-{t.prefix} and "
-              f"picolibc-{t.prefix}")
-    for fault in faults:
-        print("FAILED", fault)
+        check.skip(t.name, f"gcc-{t.prefix} or picolibc-{t.prefix} is missing")
     if not skipped:
         markdown(names, flash, stack)
-    rest = f", {len(skipped)} skipped" if skipped else ""
-    print(f"size: {passed} passed, {len(faults)} failed{rest}")
-    return bool(faults)
+    return check.end()
 
 
 if __name__ == "__main__":
