@@ -89,7 +89,7 @@ timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls36 \
+	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls \
 	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 

@@ -20,7 +20,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -322,29 +322,13 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #endif /* TOOLCALL_NO_SHAPES */
 
-/* Lets a writer write the arguments, which were parsed. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_json(out, call->args);
-    tcall_writer_flush(out);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
-    tcall_writer_flush(out);
-}
-
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- arguments as a struct, by the shape of the tool ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
@@ -353,6 +337,27 @@ static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
 }
+
+/* Lets the decoder read the arguments, which were parsed. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_writer writer;
+    char piece[64];
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
+}
+
+#endif
 
 /* Keeps in the call what the decoder found. */
 static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
@@ -373,15 +378,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     const tcall_object *shape = call->tool->shape;
     void *bound = tcall_block_take_(&tc->block, shape->size);
     tcall_decoder decoder;
-    tcall_writer writer;
-    char piece[64];
     int r;
     if (!bound)
         return TCALL_E_MEMORY;
     tcall_decoder_init(&decoder, shape, bound);
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_hydrate_pour_(call, &writer);
+    tcall_hydrate_pour_(call, &decoder);
     r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
@@ -542,6 +543,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_judge_(tc, call, base);
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
@@ -564,6 +567,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#else
+
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+{
+    (void)tc;
+    (void)base;
+    return call->error;
+}
+
+#endif
 
 #if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
 
@@ -663,7 +677,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
     if (len > 24)
         len = tcall_utf8_cut_(near, 24);
     tcall_write_key(out, "at");
-    tcall_write_int(out, (long)call->error_at);
+    tcall_write_int(out, (tcall_int)call->error_at);
     tcall_write_key(out, "near");
     tcall_write_str(out, tcall_slice_(near, len));
 }

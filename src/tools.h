@@ -340,8 +340,10 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
+#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. A listener may remove itself while it is
  * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
