@@ -66,6 +66,15 @@
 #define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
+/* The integers of shapes and of the writer. */
+#ifdef TOOLCALL_NO_INT64
+typedef int32_t tcall_int;
+typedef uint32_t tcall_uint;
+#else
+typedef int64_t tcall_int;
+typedef uint64_t tcall_uint;
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
