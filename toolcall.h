@@ -22689,24 +22689,10 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>agent
- *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * >>agent_desc: is a desc complete, and is what it adds to requests allowed
  */
 
 #ifndef TOOLCALL_NO_AGENT
-
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
 
 /* What desc asks for and this program was built without, as a sentence. */
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
@@ -22777,7 +22763,7 @@ static bool tcall_agent_is_value_(const char *text)
 }
 
 /* A header of the user by this name, or NULL. */
-static const tcall_header *
+TCALL_SHARED_ const tcall_header *
 tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
 {
     size_t i;
@@ -22812,14 +22798,15 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 }
 
 /* What is wrong with what the user adds to requests, or NULL. */
-static const char *tcall_agent_added_problem_(const tcall_agent_desc *desc)
+TCALL_SHARED_ const char *
+tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
 /* What desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
@@ -22846,7 +22833,7 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 }
 
 /* A number below zero is no limit anybody meant: it counts as zero does. */
-static void tcall_agent_defaults_(tcall_agent_desc *desc)
+TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
@@ -22864,6 +22851,28 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
                          ? provider->stream_path
                          : provider->path;
 }
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+enum {
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
+};
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
