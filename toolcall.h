@@ -247,7 +247,13 @@ extern "C" {
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -2878,7 +2884,10 @@ typedef struct tcall_answer {
      * have done; or what scanning found. */
     int error;
     int calls;
+    bool has_text; /* there are words of the model */
     bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
     /* Bytes of reasoning that did not fit. The calls are there, but their
      * results cannot be sent back: block->need says how much would have done.
      */
@@ -2898,6 +2907,12 @@ typedef struct tcall_answer {
  * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
  * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
+ * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
+ * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
+ * Returns TCALL_OK where it did, or where there are calls: of those that were
+ * cut each says so itself. */
+TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -2963,6 +2978,8 @@ enum {
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
     TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
+                           with TCALL_E_UNHANDLED */
 
     TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
     TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
@@ -2993,6 +3010,8 @@ enum {
     TCALL_MEANS_CALL,
     TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
     TCALL_MEANS_REASONING,
+    TCALL_MEANS_UNHANDLED,     /* the program would have to do something that it
+                                  cannot: the answer stops there */
     TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
     TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
     TCALL_MEANS_ELEMENT_BEGINS,
@@ -3048,7 +3067,7 @@ struct tcall_provider {
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet */
+                                 not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
@@ -3101,7 +3120,8 @@ typedef struct tcall_reader {
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
@@ -3326,6 +3346,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3354,9 +3377,10 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
@@ -19211,13 +19235,14 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 }
 
 /* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off. */
+ * answer was cut off, or is not done for us where the provider is done. */
 TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
                                       const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
     answer->stop = stop;
     tcall_answer_keep_word_(answer, word);
@@ -19243,6 +19268,24 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
+}
+
+int tcall_answer_ending(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -20328,7 +20371,8 @@ TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
                                                 size_t more)
 {
     reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
@@ -20635,7 +20679,7 @@ static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 /* Is the text of the element to be moved to the call? */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
@@ -20644,6 +20688,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (whole && !known->error && old >= len && (!piece->error || old))
         return false; /* it came in pieces before */
     if (known->error || piece->error) {
+        known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
         return false;
     }
@@ -20714,7 +20759,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
     reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
     reader->answer.stop = TCALL_STOP_UNKNOWN;
     reader->answer.stop_text[0] = 0;
 }
@@ -20753,6 +20799,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     size_t room, most = 0;
     if (reader->choice)
         return 0;
+    reader->answer.has_text = true;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -20829,7 +20876,7 @@ static int tcall_field_part_(int field)
 static bool tcall_reader_open_(tcall_reader *reader)
 {
     uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
+    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
@@ -20922,6 +20969,19 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
+/* Is a text of an item that does not count? */
+static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+{
+    size_t at = reader->start;
+    for (; index && at < reader->unmerged;
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
+            return true;
+    }
+    return false;
+}
+
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. */
 static void tcall_reader_settle_(tcall_reader *reader)
@@ -20932,6 +20992,11 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT &&
+        tcall_reader_text_is_void_(reader, head->index)) {
+        tcall_reader_remove_(reader, reader->unmerged);
+        return;
+    }
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
@@ -20967,14 +21032,16 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
         head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->fault)
+            head->error = reader->fault;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
     reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -20996,8 +21063,11 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
         reader->stopped = true;
+        reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
@@ -21011,6 +21081,11 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->type = means;
         reader->ignored =
             means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+            tcall_reader_open_(reader);
         return;
     }
     reader->event = means;
@@ -21103,7 +21178,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
+        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -21146,6 +21221,11 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->field = TCALL_FIELD_UNREAD;
+        tcall_reader_open_(reader);
         break;
     case TCALL_FIELD_RESTART:
         if (c == '{')
@@ -21445,10 +21525,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))
@@ -21604,6 +21686,8 @@ TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
  * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
+    {"eos", TCALL_STOP_END},
+    {"end_turn", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
     {"function_call", TCALL_STOP_TOOL_CALLS},
     {"length", TCALL_STOP_LENGTH},
@@ -21728,7 +21812,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
+ * want to be called again. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -21744,6 +21829,8 @@ static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
+    {"thinking", TCALL_MEANS_REASONING},
+    {"redacted_thinking", TCALL_MEANS_REASONING},
     {NULL, 0},
 };
 
@@ -21974,6 +22061,11 @@ static const tcall_word tcall_responses_types_[] = {
     {"custom_tool_call", TCALL_MEANS_CALL},
     {"message", TCALL_MEANS_TEXT},
     {"reasoning", TCALL_MEANS_REASONING},
+    {"computer_call", TCALL_MEANS_UNHANDLED},
+    {"shell_call", TCALL_MEANS_UNHANDLED},
+    {"local_shell_call", TCALL_MEANS_UNHANDLED},
+    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
+    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
     {"response.created", TCALL_MEANS_ANSWER_BEGINS},
     {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
     {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
@@ -22099,9 +22191,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
     X(7, TCALL_FIELD_ID, 0, "id")                                            \
     X(7, TCALL_FIELD_NAME, 0, "name")                                        \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    /* Patches instead of arguments, which are never asked for: they are no  \
-     * object, so that nobody runs such a call. */                           \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
+    X(7, TCALL_FIELD_UNREAD, 0,                                              \
+      "partialArgs") /* patches, which are never asked for */
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
@@ -22753,6 +22844,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -22946,7 +23038,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -22961,7 +23062,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -22971,7 +23072,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -23103,7 +23204,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;

@@ -16,7 +16,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <limits.h>
+#ifdef ESP_PLATFORM
+#include <sys/poll.h> /* it has no other */
+#else
 #include <poll.h>
+#endif
 #ifndef TPORT_NO_THREADS
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +32,11 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef ESP_PLATFORM
+/* Its lwIP has no words for what went wrong. */
+#define gai_strerror(error) "its name cannot be resolved"
+#endif
 
 /* Where there is no such flag, SO_NOSIGPIPE does the same per socket. */
 #ifndef MSG_NOSIGNAL

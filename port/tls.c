@@ -15,6 +15,12 @@
 #include <mbedtls/memory_buffer_alloc.h>
 #define TPORT_BUFFER_ 1
 #endif
+#ifdef ESP_PLATFORM
+#include <sdkconfig.h>
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+#include <esp_crt_bundle.h>
+#endif
+#endif
 #ifndef TPORT_INSECURE_NO_CLOCK
 #include <mbedtls/platform_time.h>
 #include <time.h>
@@ -640,6 +646,26 @@ static int load_files(tport_tls *t, const char *file)
 }
 #endif
 
+/* ESP-IDF keeps its CAs in a form of its own, and looks them up in a callback
+ * that takes the place of check_one: there are no pins then. */
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+enum { HAS_BUNDLE = true };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    return esp_crt_bundle_attach(conf) == ESP_OK ? 0
+                                                 : MBEDTLS_ERR_SSL_ALLOC_FAILED;
+}
+#else
+enum { HAS_BUNDLE = false };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    (void)conf;
+    return 0;
+}
+#endif
+
 static int load_ca(tport_tls *t, const tport_tls_desc *d)
 {
     int e;
@@ -647,6 +673,9 @@ static int load_ca(tport_tls *t, const tport_tls_desc *d)
     t->pins = d->pins;
     t->pin_count = d->pins ? d->pin_count : 0;
     if (t->pin_count > 0)
+        return 0;
+    t->bundle = HAS_BUNDLE && !d->ca_pem && !d->ca_file;
+    if (t->bundle)
         return 0;
     e = d->ca_pem
             ? mbedtls_x509_crt_parse(&t->ca, (const unsigned char *)d->ca_pem,
@@ -691,6 +720,8 @@ static int configure(tport_tls *t)
     mbedtls_ssl_conf_verify(conf, check_one, t);
     mbedtls_ssl_conf_ciphersuites(conf, suites);
     signal_tickets(conf);
+    if (e == 0 && t->bundle)
+        e = attach_bundle(conf);
     if (e == 0)
         e = mbedtls_ssl_setup(&t->ssl, conf);
     if (e != 0)

@@ -285,6 +285,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -478,7 +479,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -493,7 +503,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -503,7 +513,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -635,7 +645,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;

@@ -76,6 +76,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -104,9 +107,10 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns

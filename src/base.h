@@ -155,7 +155,13 @@
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \

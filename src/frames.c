@@ -222,10 +222,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))

@@ -47,7 +47,8 @@ typedef struct tcall_reader {
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
