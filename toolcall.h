@@ -2835,9 +2835,10 @@ typedef struct tcall_answer {
 } tcall_answer;
 
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH,
- * _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms says for
- * how long), or _PROVIDER for its own faults; else the answer's error. */
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
+ * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 
 /* ==========================================================================
@@ -18931,8 +18932,10 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     error = tcall_words_error_(answer);
-    if (status == 403 && error != TCALL_E_REFUSED)
-        return TCALL_E_AUTH;
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;

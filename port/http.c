@@ -41,6 +41,7 @@ enum {
     RETRY_MS,
     SHOULD_RETRY,
     DATE,
+    LOCATION,
     OTHER
 };
 
@@ -56,6 +57,7 @@ static const char *const names[] = {
     "retry-after-ms",
     "x-should-retry",
     "date",
+    "location",
 };
 
 /* ---- characters and small texts ---- */
@@ -263,6 +265,29 @@ static void put(tport_http *h, const char *s)
     h->skip = 0;
 }
 
+/* A path as a number, to know it again. */
+static uint32_t path_number(const char *path)
+{
+    uint32_t number = 2166136261u;
+
+    while (*path)
+        number = (number ^ (unsigned char)*path++) * 16777619u;
+    return number;
+}
+
+/* What is asked for: where a redirect led, or the path below the base. */
+static void put_target(tport_http *h)
+{
+    const char *path = h->req->path;
+
+    if (h->redirect && h->asked == path_number(path)) {
+        put(h, h->target);
+        return;
+    }
+    put(h, h->base);
+    put(h, path + tport_shared(h->base, path));
+}
+
 /* Fill buf with what follows the part of the head that was there before. */
 static void put_head(tport_http *h)
 {
@@ -273,8 +298,7 @@ static void put_head(tport_http *h)
     h->skip = h->told;
     put(h, q->method);
     put(h, " ");
-    put(h, h->base);
-    put(h, q->path);
+    put_target(h);
     put(h, " HTTP/1.1\r\nHost: ");
     put(h, h->authority);
     put(h, "\r\nUser-Agent: " TPORT_HTTP_AGENT
@@ -473,6 +497,11 @@ static void text_end(tport_http *h)
     h->text_len = 0;
 }
 
+static bool is_redirect(int status)
+{
+    return status == 307 || status == 308;
+}
+
 static void name_end(tport_http *h)
 {
     size_t i;
@@ -486,6 +515,10 @@ static void name_end(tport_http *h)
     for (i = 0; i < h->kept_count; i++)
         if (strcmp(h->kept[i].name, h->text) == 0)
             h->keeping = &h->kept[i];
+    if (h->field == LOCATION && !h->keeping && is_redirect(h->res->status)) {
+        h->redirected = true;
+        h->keeping = &h->location;
+    }
     if (h->keeping)
         h->keeping->len = 0;
 }
@@ -715,6 +748,77 @@ static int restart(tport_http *h)
     return 0;
 }
 
+/* Bytes of the host and port that a URL goes on with, without the port that
+ * its scheme has anyway. */
+static size_t host_length(const tport_http *h, const char *s)
+{
+    const char *port = h->plain ? ":80" : ":443";
+    size_t n = strcspn(s, "/?#"), digits = strlen(port);
+
+    return n > digits && strncmp(s + n - digits, port, digits) == 0 ? n - digits
+                                                                    : n;
+}
+
+/* Where the path begins in a URL of this very host; NULL for any other. */
+static const char *path_here(const tport_http *h, const char *url)
+{
+    const char *scheme = h->plain ? "http:" : "https:";
+    size_t n = strlen(scheme), i;
+
+    if (url[0] == '/' && url[1] != '/')
+        return url;
+    for (i = 0; i < n && lower(url[i]) == scheme[i]; i++)
+        continue;
+    url += i == n ? n : 0;
+    n = host_length(h, h->authority);
+    if (url[0] != '/' || url[1] != '/' || host_length(h, url + 2) != n)
+        return NULL;
+    url += 2;
+    for (i = 0; i < n; i++)
+        if (lower(url[i]) != lower(h->authority[i]))
+            return NULL;
+    return url + strcspn(url, "/?#");
+}
+
+/* Say where the redirect that target holds would have led. */
+static int refuse_redirect(tport_http *h)
+{
+    static const char before[] = "a redirect that is not followed: ";
+    const size_t n = sizeof before - 1;
+
+    if (!h->target[0])
+        return fail(h, TCALL_E_NOT_FOUND,
+                    "a redirect to nowhere, or to a URL that is too long");
+    memmove(h->target + n, h->target, sizeof h->target - n);
+    memcpy(h->target, before, n);
+    h->target[sizeof h->target - 1] = '\0';
+    h->redirect = 0;
+    return fail(h, TCALL_E_NOT_FOUND, h->target);
+}
+
+/* The same request has to be opened again, because its body is gone: where it
+ * goes then is kept here. */
+static int follow(tport_http *h)
+{
+    const char *path = path_here(h, h->target);
+    size_t n, bare; /* without a path, "/" is meant */
+
+    if (!path || !all(h->target, is_visible))
+        return refuse_redirect(h);
+    if (++h->redirects > TPORT_HTTP_MAX_REDIRECTS)
+        return fail(h, TCALL_E_LIMIT, "too many redirects");
+    n = strcspn(path, "#");
+    bare = path[0] != '/';
+    memmove(h->target + bare, path, n);
+    h->target[bare + n] = '\0';
+    h->target[0] = '/';
+    h->redirect = h->res->status;
+    h->asked = path_number(h->req->path);
+    h->res->status = 0;
+    h->res->retry_after_ms = 0;
+    return fail(h, TCALL_E_CLOSED, "a redirect: open the request again");
+}
+
 /* The head ended: how long is the body? */
 static int head_end(tport_http *h)
 {
@@ -724,6 +828,11 @@ static int head_end(tport_http *h)
         return bad(h, "Content-Length beside Transfer-Encoding");
     if (status == 0)
         return restart(h);
+    if (h->redirected)
+        return follow(h);
+    h->redirects = 0;
+    if (h->redirect == 307)
+        h->redirect = 0; /* it was for one request */
     compare_dates(h);
     if (status == 204 || status == 304 || strcmp(h->req->method, "HEAD") == 0) {
         if (status == 204 && (h->chunked || h->has_length))
@@ -937,6 +1046,8 @@ void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
     h->stream = stream;
     h->authority = authority;
     h->base = base;
+    h->location.value = h->target;
+    h->location.cap = sizeof h->target;
 }
 
 /* ---- the door ---- */

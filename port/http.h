@@ -12,8 +12,13 @@
  * It is strict: what RFC 9112 calls an error is refused, and of what the RFC
  * tolerates also lines that end in LF alone, Content-Length given twice or
  * beside Transfer-Encoding, codings other than chunked, content encodings
- * other than identity, and blanks around a chunk's size. Redirects are not
- * followed. A body that ends early is TCALL_E_CLOSED, never an end.
+ * other than identity, and blanks around a chunk's size. A body that ends early
+ * is TCALL_E_CLOSED, never an end.
+ *
+ * Of redirects only 307 and 308 to the same host are followed, because they ask
+ * for the same request again; one to another host is TCALL_E_NOT_FOUND, and
+ * tport_http_why names it. Whoever keeps the header "location" gets them as
+ * answers like any other.
  */
 #ifndef TPORT_HTTP_H
 #define TPORT_HTTP_H
@@ -42,6 +47,14 @@ extern "C" {
 #ifndef TPORT_HTTP_MAX_INTERIM
 #define TPORT_HTTP_MAX_INTERIM 16 /* answers 1xx before the real one */
 #endif
+#ifndef TPORT_HTTP_MAX_REDIRECTS
+#define TPORT_HTTP_MAX_REDIRECTS 5 /* of one request */
+#endif
+
+/* Bytes of the longest URL that a redirect may lead to, with its NUL. */
+#ifndef TPORT_HTTP_TARGET
+#define TPORT_HTTP_TARGET 256
+#endif
 
 /* Some services turn away clients that do not name themselves. */
 #ifndef TPORT_HTTP_AGENT
@@ -62,6 +75,7 @@ typedef struct tport_http {
     uint32_t max_body; /* bytes of an answer's body; 0: no limit */
     tport_kept *kept;
     size_t kept_count;
+    bool plain; /* the stream is not encrypted: URLs begin with http:// */
 
     /* Bytes moved either way since init; wraps. For a caller's idle limit. */
     uint32_t moved;
@@ -85,6 +99,7 @@ typedef struct tport_http {
     uint8_t field;     /* the header being read */
     uint8_t interim;   /* answers 1xx so far */
     bool retry_in_ms;  /* retry-after-ms was seen: it beats retry-after */
+    bool redirected;   /* 307 or 308, and target is where to */
     uint16_t headers;  /* lines of header so far */
     uint16_t text_len; /* may exceed what fits in text */
     int error;         /* sticky until close */
@@ -106,12 +121,21 @@ typedef struct tport_http {
     const char *authority; /* value of Host */
     const char *base;      /* written before each path */
 
+    /* Where the last redirect led, kept for the request that it answered; 308
+     * says that it leads there for good. */
+    uint8_t redirects;   /* in a row */
+    int redirect;        /* 307 or 308, 0 for none */
+    uint32_t asked;      /* the path that was asked for, as a number */
+    tport_kept location; /* the header, in target */
+    char target[TPORT_HTTP_TARGET];
+
     char text[40]; /* name or value of the present header, lower case */
     char buf[TPORT_HTTP_BUFFER];
 } tport_http;
 
 /* authority is "host" or "host:port"; base is "" or a path such as "/proxy"
- * that is put before each request's path. Both must stay valid. */
+ * that is put before each request's path, except for what the two share: "/v1"
+ * and "/v1/chat" make "/v1/chat". Both must stay valid, and h must not move. */
 void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
                      const char *base);
 
@@ -128,7 +152,8 @@ void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
  * come, the request is sent once more over a new one. That needs no help
  * until bytes of the body were accepted: they are gone. Then the error is
  * TCALL_E_CLOSED with res->status 0 and res->retry_after_ms 0, which
- * says: the same request may be opened again at once. */
+ * says: the same request may be opened again at once. So does a redirect that
+ * is followed. */
 int tport_http_open(tport_http *h, const tcall_request *req,
                     tcall_response *res);
 int tport_http_write(tport_http *h, const char *bytes, size_t len);

@@ -292,6 +292,7 @@ int tport_init(tport *p, const tport_desc *d)
     if (p->has_tls && (r = init_tls(p, d)) < 0)
         return r;
     tport_http_init(&p->http, p->stream, p->authority, p->base);
+    p->http.plain = !p->has_tls;
     p->http.max_body = d->max_body;
     p->http.kept = d->kept;
     p->http.kept_count = d->kept_count;

@@ -26,9 +26,9 @@ extern "C" {
 
 typedef struct tport_desc {
     /* "https://host", ":port" and a base path that is put before the path of
-     * each request may follow; "http://" only to this machine itself
-     * (127.x.x.x, [::1], localhost). Nothing else: no user, query or
-     * fragment. Copied. */
+     * each request may follow, such as "/v1" (see tport_http_init); "http://"
+     * only to this machine itself (127.x.x.x, [::1], localhost). Nothing else:
+     * no user, query or fragment. Copied. */
     const char *url;
 
     /* Whom to trust, see tport_tls_desc; default: the system's CAs. */

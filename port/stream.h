@@ -10,6 +10,8 @@
 
 #include "toolcall.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -55,6 +57,21 @@ static inline size_t tport_span(const char *s, bool (*good)(char))
     while (s[n] && good(s[n]))
         n++;
     return n;
+}
+
+/* Bytes at the beginning of path with which base ends already, as whole
+ * segments: 3 for "https://host/v1" and "/v1/chat". Many give a base URL with
+ * them, and they are sent once. */
+static inline size_t tport_shared(const char *base, const char *path)
+{
+    const char *s;
+
+    for (s = strchr(base, '/'); s; s = strchr(s + 1, '/')) {
+        size_t n = strlen(s);
+        if (strncmp(s, path, n) == 0 && strchr("/?", path[n]))
+            return n;
+    }
+    return 0;
 }
 
 /* Write parts one after the other to the text to[cap], cut where it ends.

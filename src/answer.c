@@ -208,8 +208,10 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     error = tcall_words_error_(answer);
-    if (status == 403 && error != TCALL_E_REFUSED)
-        return TCALL_E_AUTH;
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;

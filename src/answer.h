@@ -38,7 +38,8 @@ typedef struct tcall_answer {
 } tcall_answer;
 
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH,
- * _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED, _RATE, _OVERLOAD (wait_ms says for
- * how long), or _PROVIDER for its own faults; else the answer's error. */
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
+ * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);

@@ -226,7 +226,7 @@ static bool redirects(void)
     r = visit_once(NULL, NULL, moved, 5000);
     FD_ZERO(&set);
     FD_SET(trap, &set);
-    r = r == 0 && y.res.status == 307 && y.len == 1 &&
+    r = r == TCALL_E_NOT_FOUND && y.res.status == 307 && y.len == 0 &&
         select(trap + 1, &set, NULL, NULL, &soon) == 0;
     close(trap);
     return r;

@@ -78,7 +78,7 @@ static bool client_errors(void)
         int status, error;
     } t[] = {{400, TCALL_E_REQUEST},
              {401, TCALL_E_AUTH},
-             {403, TCALL_E_AUTH},
+             {403, TCALL_E_DENIED},
              {404, TCALL_E_NOT_FOUND}};
     static const char *const bodies[] = {
         "{\"error\":{\"message\":\"you sk-canary!\",\"type\":\"x\"}}",

@@ -243,7 +243,8 @@ static void test_which(void)
         /* no use */
         {{400, 0, 0, 0, 0, 0, ERROR_("x")}, TCALL_E_REQUEST, 0, 0},
         {{401, 0, 0, 0, 0, 0, ERROR_("wrong key " KEY)}, TCALL_E_AUTH, 0, 0},
-        {{403, 5, 0, 0, 0, 0, ERROR_("x")}, TCALL_E_AUTH, 0, 0},
+        {{403, 5, 0, 0, 0, 0, ERROR_("x")}, TCALL_E_DENIED, 0, 0},
+        {{403, 0, 0, 0, 0, 0, ERROR_("no such API key")}, TCALL_E_AUTH, 0, 0},
         {{404, 0, 0, 0, 0, 0, ERROR_("x")}, TCALL_E_NOT_FOUND, 0, 0},
         {{413, 0, 0, 0, 0, 0, ERROR_("x")}, -1000, 0, 0},
         {{307, 0, 0, 0, 0, 0, ""}, -1000, 0, 0},

@@ -163,7 +163,7 @@ def part_writeback(p, probe, data):
     p.say("%d pieces of reasoning among them; left out: %s" % (kept, dict(left)))
 
 
-FAULTS = {401: "auth", 403: "auth", 404: "not-found", 429: "rate", 400: "request", 500: "provider"}
+FAULTS = {401: "auth", 403: "denied", 404: "not-found", 429: "rate", 400: "request", 500: "provider"}
 
 
 def part_errors(p, probe, data):
@@ -188,6 +188,8 @@ def part_errors(p, probe, data):
             if re.search("model_not_found", code):
                 want = "not-found"
             if re.search("incorrect api key|api key not valid|invalid_api_key", code):
+                want = "auth"
+            if want == "denied" and re.search("api key|authenticat|permission", code):
                 want = "auth"
             a = probe.ask(["read", APIS[r["api"]]], [{"body": body, "status": r["status"]}])[0]
             said = a.get("error") or ""
