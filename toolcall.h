@@ -53,13 +53,16 @@
  *     NO_SHAPES      shapes and their decoder
  *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
  *                    arguments are strict JSON
- *     NO_INT64       of shapes: integer64 and number, which need 64 bits
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
+ *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
+ *     NO_EVENTS      telling listeners what happens
+ *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
  *     NO_PICK_INDEX  the index that makes ranking faster
  *     NO_SYNONYMS    English words that mean the same, for ranking
@@ -156,6 +159,15 @@ extern "C" {
 #define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
+/* The integers of shapes and of the writer. */
+#ifdef TOOLCALL_NO_INT64
+typedef int32_t tcall_int;
+typedef uint32_t tcall_uint;
+#else
+typedef int64_t tcall_int;
+typedef uint64_t tcall_uint;
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -245,7 +257,13 @@ extern "C" {
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -292,6 +310,51 @@ TCALL_API const char *tcall_error_type(int error);
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
 } tcall_utf_;
+
+/* ==========================================================================
+ * >>wait: what somebody who answered TCALL_E_AGAIN waits for
+ *
+ * Nothing in this library sleeps, and neither should a tool, a hook or a
+ * transport: it answers TCALL_E_AGAIN and says what for, a handle, a time or
+ * both. Only one place waits, the loop around tcall_agent_step: it sleeps until
+ * the first of them comes, and looks at limits and at cancel. Whoever says
+ * nothing is asked again every TCALL_WAIT_POLL_MS. Whoever waits for a person
+ * answers TCALL_E_APPROVAL.
+ */
+
+/* A flag that a signal handler or an interrupt may set: it is read and written
+ * in one access. */
+typedef volatile uint8_t tcall_flag;
+
+/* Handles that a wait has room for; where there are more, it is a poll. */
+#ifndef TOOLCALL_MAX_HANDLES
+#define TOOLCALL_MAX_HANDLES 4
+#endif
+
+enum {
+    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+};
+#define TCALL_WAIT_NEVER UINT32_MAX
+
+enum { TCALL_WAIT_READ = 1, TCALL_WAIT_WRITE = 2 };
+
+typedef struct tcall_wait {
+    uint32_t ms;   /* be called again after so long at the latest; 0: at once,
+                    * TCALL_WAIT_NEVER: only the handles count */
+    uint8_t count; /* of handles; the first that is ready ends the wait */
+    struct {
+        int handle;     /* a descriptor, or whatever the transport calls one */
+        uint8_t events; /* TCALL_WAIT_READ | TCALL_WAIT_WRITE */
+    } handles[TOOLCALL_MAX_HANDLES];
+} tcall_wait;
+
+/* Add to what is waited for: a time from now; a handle to become readable or
+ * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
+TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
+TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
+TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -881,13 +944,8 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-#ifdef TOOLCALL_NO_INT64
-typedef uint32_t tcall_number_digits_;
-typedef int32_t tcall_whole_;
-#else
-typedef uint64_t tcall_number_digits_;
-typedef int64_t tcall_whole_;
-#endif
+typedef tcall_uint tcall_number_digits_;
+typedef tcall_int tcall_whole_;
 
 /* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
@@ -1084,6 +1142,9 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
+    bool split;         /* which may come with the next string of the row */
+    uint8_t half_row;   /* a string of this row ended so, */
+    uint16_t half;      /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -1554,10 +1615,10 @@ TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
+TCALL_API int tcall_write_int(tcall_writer *writer, tcall_int value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, tcall_uint value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
                                 int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */
@@ -1983,7 +2044,8 @@ typedef struct tcall_session {
 /* Does the work. args have been checked against the schema or shape. Writes the
  * answer for the model to out: text (tcall_write_text) or JSON; what does not
  * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
- * reason in words in out, or TCALL_E_AGAIN to be called again. */
+ * reason in words in out, or TCALL_E_AGAIN to be called again: cx->wait is to
+ * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -2192,11 +2254,13 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
+#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. A listener may remove itself while it is
  * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2421,6 +2485,10 @@ struct tcall_ctx {
     const tcall_change *history; /* latest first */
     tcall_result result;         /* complete when the call has ended */
     int stop;                    /* < 0: what tcall_cancel was called with */
+    /* What the call waits for. Empty when a tool or hook is called, which adds
+     * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
+     * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
+    tcall_wait wait;
 
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2442,6 +2510,7 @@ struct tcall_ctx {
     bool service_missing; /* since the last look at it */
     bool has_deadline;
     uint32_t deadline;
+    uint32_t wait_began; /* by the agent's clock */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
@@ -2591,7 +2660,7 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * or failed; out is complete in both cases. Two errors leave out untouched and
  * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). */
+ * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: calls a tool by its name, without a model.
  * For tools that answer at once; one that has not finished is cancelled,
@@ -2820,7 +2889,10 @@ typedef struct tcall_answer {
      * have done; or what scanning found. */
     int error;
     int calls;
+    bool has_text; /* there are words of the model */
     bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
     /* Bytes of reasoning that did not fit. The calls are there, but their
      * results cannot be sent back: block->need says how much would have done.
      */
@@ -2840,6 +2912,12 @@ typedef struct tcall_answer {
  * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
  * faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
+ * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
+ * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
+ * Returns TCALL_OK where it did, or where there are calls: of those that were
+ * cut each says so itself. */
+TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -2905,6 +2983,8 @@ enum {
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
     TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
+                           with TCALL_E_UNHANDLED */
 
     TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
     TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
@@ -2935,6 +3015,8 @@ enum {
     TCALL_MEANS_CALL,
     TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
     TCALL_MEANS_REASONING,
+    TCALL_MEANS_UNHANDLED,     /* the program would have to do something that it
+                                  cannot: the answer stops there */
     TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
     TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
     TCALL_MEANS_ELEMENT_BEGINS,
@@ -2990,7 +3072,7 @@ struct tcall_provider {
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet */
+                                 not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
@@ -3034,15 +3116,17 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
@@ -3212,8 +3296,8 @@ struct tcall_response;
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
  * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * never answers TCALL_E_AGAIN. */
+ * another error, after which only close is called. Each does a bounded piece of
+ * work and does not block: max_ms and cancel are looked at between them. */
 typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
@@ -3230,8 +3314,12 @@ typedef struct tcall_transport {
     /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
      * are no limits of time and no request is sent again. */
     uint32_t (*now_ms)(void *user);
-    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Sleeps until the first thing that wait names has come, or less; a signal
+     * should wake it. NULL: tcall_agent_run polls without a pause. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
+     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
+    void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
 
@@ -3263,6 +3351,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3291,21 +3382,27 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
  * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
-/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
- * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
- * tcall_agent_run. */
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
+ * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
+ * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
+ * at the latest. */
 TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
+ * in loops around tcall_agent_step. */
+TCALL_API void tcall_agent_wait(tcall_agent *agent);
 /* Returns the model's text of this turn; it is valid until the next step. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
-/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+/* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
+ * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Does one exchange and runs nothing. Returns the number of calls in the
  * answer; 0 ends the turn. */
@@ -3346,16 +3443,16 @@ typedef struct tcall_response {
 } tcall_response;
 
 struct tcall_agent {
-    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
     /* private */
+    tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
     bool run;           /* calls are run, not only checked */
-    bool cancelled;     /* by tcall_agent_cancel */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
@@ -3379,7 +3476,8 @@ struct tcall_agent {
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait for approval */
+    int waiting;      /* calls in a row that wait */
+    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -3402,8 +3500,14 @@ struct tcall_agent {
  * makes the rows board_tools of tools with the shapes led_shape, relay_shape
  * and the functions led_run, relay_run, and union board_room, which has room
  * for the arguments of each. Columns: name, permissions, confirm, description.
- * On an AVR rows have to be made so, for their texts are in flash; elsewhere
- * any row with a shape will do.
+ * TCALL_TOOLS_AS is for names that C does not allow, with one more column:
+ * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
+ * On an AVR rows have to be made so, for they and their texts are in flash,
+ * also where one is given to desc.approve; elsewhere any row with a shape will
+ * do.
+ *
+ * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
+ * by one error: a client that waits for it does not wait in vain.
  *
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
@@ -3414,6 +3518,12 @@ struct tcall_agent {
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* Bytes that are collected before they are sent, 1 or more: on USB they share a
+ * packet, a UART takes single ones as well. */
+#ifndef TOOLCALL_MCP_PIECE
+#define TOOLCALL_MCP_PIECE 32
+#endif
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -3473,12 +3583,9 @@ typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
     tcall_writer out;
-    char piece[32];
-    bool blank;    /* nothing but white space in this line so far */
-    uint16_t tool; /* index of the one that is called; tool_count: none */
-#ifdef __AVR__
-    tcall_tool row; /* the last one that was looked at */
-#endif
+    char piece[TOOLCALL_MCP_PIECE];
+    bool blank;             /* nothing but white space in this line so far */
+    const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -3500,17 +3607,28 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 
 /* clang-format off */
 #define TCALL_TOOLS(me, TOOLS)                                                \
-    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
-    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
-        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
-    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_TEXTS_, TCALL_TOOL_ROW_,          \
+                      TCALL_TOOL_ROOM_)
+#define TCALL_TOOLS_AS(me, TOOLS)                                             \
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_AS_TEXTS_, TCALL_TOOL_AS_ROW_,    \
+                      TCALL_TOOL_AS_ROOM_)
+#define TCALL_TOOLS_MAKE_(me, TOOLS, TEXTS, ROW, ROOM)                        \
+    TOOLS(TEXTS, me)                                                          \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {TOOLS(ROW, me)};     \
+    union me##_room { TOOLS(ROOM, me) };
 #define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
-    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
-    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+    TCALL_TOOL_AS_TEXTS_(me, name, #name, permissions, confirm, text)
 #define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_AS_ROW_(me, name, #name, permissions, confirm, text)
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+#define TCALL_TOOL_AS_TEXTS_(me, name, sent, permissions, confirm, text)      \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = sent;              \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_AS_ROW_(me, name, sent, permissions, confirm, text)        \
     TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
                 name##_run, permissions, confirm),
-#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+#define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
 
@@ -3953,6 +4071,48 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
+ * >>wait
+ */
+
+/* Nothing was said yet. */
+TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
+{
+    wait->ms = TCALL_WAIT_NEVER;
+    wait->count = 0;
+}
+
+TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
+{
+    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
+}
+
+int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
+}
+
+/* ==========================================================================
  * >>block
  */
 
@@ -4064,6 +4224,11 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
  * that have a shape are levels. Where there are more open containers than
  * levels we are in a value that has no shape of its own, or whose place is
  * wrong: it is recognised and nothing else.
+ *
+ * Most bytes are in strings, so tcall_decoder_feed eats runs of them itself,
+ * one byte or many. What begins and ends values is TCALL_NOINLINE_: else the
+ * compiler makes one function of all, in whose loop small processors have no
+ * register left.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -4081,9 +4246,9 @@ enum {
     TCALL_READ_STRING_,
     TCALL_READ_ESCAPE_,
     TCALL_READ_HEX_,
+    TCALL_READ_HALF_,
     TCALL_READ_LITERAL_,
-    TCALL_READ_NUMBER_,
-    TCALL_READ_STOPPED_
+    TCALL_READ_NUMBER_
 };
 
 /* A value is kept as its text: not, on from here, up to here. */
@@ -4119,11 +4284,16 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 
 /* ---- what is wrong ---- */
 
+/* Returns whether reading goes on, also after misfits. */
+static bool tcall_read_going_(const tcall_decoder *decoder)
+{
+    return decoder->error == TCALL_OK || decoder->error == TCALL_E_INVALID;
+}
+
 /* Ends the reading. Returns where. */
 static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
                                     const char *at)
 {
-    decoder->state = TCALL_READ_STOPPED_;
     decoder->error = error;
     return at;
 }
@@ -4222,12 +4392,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
     decoder->keeping = TCALL_KEEP_NONE_;
-    if (decoder->kept < size) {
-        to[decoder->kept] = 0;
-        return;
+    if (decoder->kept == size) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+        decoder->kept = 0; /* half a value is none */
     }
-    *to = 0; /* half a value is none */
-    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----
@@ -4268,11 +4437,15 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
     tcall_string_ *string = &decoder->now.string;
-    for (; len && string->word; bytes++, len--) {
-        if (TCALL_BYTE_(string->word + string->len) == *bytes)
-            string->len++;
-        else
-            tcall_read_candidate_(decoder, *bytes);
+    const char *end = bytes + len;
+    while (string->word) {
+        const char *word = string->word + string->len, *from = bytes;
+        for (; bytes < end && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        string->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
+        tcall_read_candidate_(decoder, *bytes++);
     }
 }
 
@@ -4433,7 +4606,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
         *to = (char)index;
 }
 
-static void tcall_read_string_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_string_end_(tcall_decoder *decoder)
 {
     if (decoder->use == TCALL_INTO_NAME_) {
         if (tcall_read_shaped_(decoder))
@@ -4448,11 +4621,12 @@ static void tcall_read_string_end_(tcall_decoder *decoder)
     tcall_read_value_end_(decoder);
 }
 
-/* Returns the end of a run of bytes that stand for themselves. */
-static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+/* Eats bytes that stand for themselves, if any. Returns where they end. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *from,
                                    const char *end)
 {
     tcall_string_ *string = &decoder->now.string;
+    const char *at = from;
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
@@ -4461,35 +4635,34 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
                 break;
         }
         if (!tcall_utf8_step_(&string->utf, c))
-            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+            break;
         string->followed += (c & 0xC0) == 0x80;
     }
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
     return at;
 }
 
-static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+/* The byte that ends a run. */
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at)
 {
-    const char *from = at;
-    if (decoder->now.string.high && *at != '\\')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    at = tcall_read_run_(decoder, at, end);
-    if (decoder->state == TCALL_READ_STOPPED_)
-        return at;
-    tcall_read_bytes_(decoder, from, (size_t)(at - from));
-    if (at == end)
-        return at;
+    if (decoder->now.string.utf.left || (unsigned char)*at >= 0x80)
+        return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
     if (*at == '\\')
         decoder->state = TCALL_READ_ESCAPE_;
     else if (*at == '"')
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
-        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
-        at++;
-    }
-    return at;
+    return at + 1;
+}
+
+/* After the first half of a character as \uXXXX. */
+static const char *tcall_read_half_(tcall_decoder *decoder, const char *at)
+{
+    if (*at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    decoder->state = TCALL_READ_ESCAPE_;
+    return at + 1;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -4540,7 +4713,7 @@ static bool tcall_read_unit_(tcall_decoder *decoder)
     if (low)
         code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
     if (string->high)
-        decoder->state = TCALL_READ_STRING_;
+        decoder->state = TCALL_READ_HALF_;
     else
         tcall_read_escaped_(decoder, code);
     return true;
@@ -4779,8 +4952,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     decoder->state = TCALL_READ_NUMBER_;
 }
 
-static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+TCALL_NOINLINE_ static const char *
+tcall_read_number_(tcall_decoder *decoder, const char *at, const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
     while (at < end && tcall_number_take_(number, *at))
@@ -4994,7 +5167,7 @@ static void tcall_read_item_(tcall_decoder *decoder)
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
 {
-    if (decoder->object != (*at == '}'))
+    if (*at != (decoder->object ? '}' : ']'))
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     if (tcall_read_shaped_(decoder)) {
         if (decoder->object)
@@ -5011,9 +5184,10 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+TCALL_NOINLINE_ static const char *tcall_read_value_(tcall_decoder *decoder,
+                                                     const char *at)
 {
-    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+    if (!decoder->object && tcall_read_shaped_(decoder) && decoder->levels)
         tcall_read_item_(decoder);
     switch (*at) {
     case '{':
@@ -5022,19 +5196,14 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
     case 'n': tcall_read_null_begin_(decoder); break;
     case 't':
     case 'f': tcall_read_boolean_begin_(decoder, *at); break;
-    default:
-        if (!tcall_is_digit_(*at) && *at != '-')
-            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-        tcall_read_number_begin_(decoder);
+    default: tcall_read_number_begin_(decoder);
     }
-    return at; /* these are eaten from their first byte on */
+    return at; /* these are eaten from their first byte on, if they are one */
 }
 
 /* ---- between tokens ---- */
 
-/* A name that is there already goes with the comma before it. */
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
-                                    const char *end)
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
@@ -5047,38 +5216,35 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
     case TCALL_READ_NEXT_:
-        if (*at == '}' || *at == ']')
-            return tcall_read_close_(decoder, at);
         if (*at != ',')
-            break;
-        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-        if (++at == end || *at != '"' || !decoder->object)
-            return at; /* fall through */
-    case TCALL_READ_NAME_:
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '"') {
-            tcall_read_name_begin_(decoder);
-            return at + 1;
-        }
-        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
             return tcall_read_close_(decoder, at);
-        break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_FIRST_NAME_:
+        if (*at != '"')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-/* Apart from the loop over a piece, which needs few registers. */
-TCALL_NOINLINE_ static const char *
-tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
+/* A byte at which no run of a string goes on. */
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
 {
     switch (decoder->state) {
-    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at);
     case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_HALF_: return tcall_read_half_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
     }
 }
 
@@ -5086,21 +5252,24 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     int error;
-    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+    while (at < end && tcall_read_going_(decoder)) {
         const char *from = at;
-        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
-            tcall_is_space_(*at)) {
+        if (decoder->state == TCALL_READ_STRING_) {
+            at = tcall_read_run_(decoder, at, end);
+        } else if (decoder->state <= TCALL_READ_END_ &&
+                   (unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
             at++;
             continue;
         }
-        at = tcall_read_token_(decoder, at, end);
+        if (at < end)
+            at = tcall_read_token_(decoder, at, end);
         if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);
     if (decoder->sink && at > bytes) {
         error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
-        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+        if (error < 0 && tcall_read_going_(decoder))
             tcall_read_stop_(decoder, error, at);
     }
     return decoder->error;
@@ -5108,15 +5277,14 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 
 int tcall_decoder_end(tcall_decoder *decoder)
 {
-    if (decoder->state < TCALL_READ_STOPPED_ &&
-        decoder->state != TCALL_READ_END_)
+    if (decoder->state != TCALL_READ_END_)
         tcall_decoder_poison(decoder);
     return decoder->error;
 }
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    if (decoder->state != TCALL_READ_STOPPED_)
+    if (tcall_read_going_(decoder))
         tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
 }
 
@@ -5536,6 +5704,30 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
+/* May the string at hand hold half a character at its end, or at its begin?
+ * Some servers cut the model's words between the escapes of two surrogates. */
+static bool tcall_scan_splits_(const tcall_scan *s)
+{
+    return s->split && !s->raw_depth &&
+           (s->string_mode == TCALL_STRING_VALUE_ ||
+            s->string_mode == TCALL_STRING_UNHEARD_);
+}
+
+/* The string ends behind a high surrogate: the next one of its row has to
+ * begin with the low one. */
+static int tcall_scan_half_(tcall_scan *s)
+{
+    if (!tcall_scan_splits_(s))
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    if (s->string_mode == TCALL_STRING_VALUE_) {
+        s->half = s->high;
+        s->half_row = s->row;
+    }
+    s->high = 0;
+    tcall_scan_string_end_(s);
+    return s->error;
+}
+
 /* \uXXXX is complete: a character, or half of one. */
 static int tcall_scan_unit_(tcall_scan *s)
 {
@@ -5550,7 +5742,9 @@ static int tcall_scan_unit_(tcall_scan *s)
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
+               !(tcall_scan_splits_(s) &&
+                 s->string_mode == TCALL_STRING_UNHEARD_)) {
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
@@ -5570,6 +5764,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
     }
     if (s->state == TCALL_S_LOW_) {
+        if (c == '"')
+            return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
         return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
@@ -5671,6 +5867,13 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
     tcall_scan_begin_(s, p);
+    if (s->half && s->half_row == s->row && !s->raw_depth) {
+        s->state = TCALL_S_LOW_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        s->high = s->half;
+        s->half = 0;
+        return p + 1;
+    }
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
@@ -7687,6 +7890,22 @@ int tcall_write_flash(tcall_writer *writer, const char *text)
 #endif
 }
 
+/* Writes a text from flash in which % and a letter stand for what a function
+ * writes: `part` is given `of` and the letter. */
+typedef void (*tcall_part_)(void *of, char letter);
+
+TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer, const char *text,
+                                      tcall_part_ part, void *of)
+{
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != '\0') {
+        if (c == '%')
+            part(of, TCALL_BYTE_(text++));
+        else
+            tcall_write_char_(writer, c);
+    }
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -7744,43 +7963,53 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
- * large function on small machines. */
-typedef struct tcall_natural_ {
-    uint16_t part[4];
-} tcall_natural_;
+#ifdef TOOLCALL_NO_INT64
+
+enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
 
 /* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
-    uint32_t rest = 0;
-    bool more = false;
-    int i;
-    for (i = 3; i >= 0; i--) {
-        rest = rest << 16 | number->part[i];
-        number->part[i] = (uint16_t)(rest / 10);
-        rest %= 10;
-        more = more || number->part[i];
-    }
-    *digit = (char)('0' + rest);
-    return more;
+    *digit = (char)('0' + *number % 10);
+    *number /= 10;
+    return *number != 0;
 }
+
+#else
+
+enum { TCALL_NUMBER_ROOM_ = 48 };
+
+/* The same by parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
+{
+    tcall_uint left = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint16_t)(*number >> shift);
+        left |= (tcall_uint)(rest / 10) << shift;
+        rest %= 10;
+    }
+    *number = left;
+    *digit = (char)('0' + rest);
+    return left != 0;
+}
+
+#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
-                               uint64_t number, int decimals)
+                               tcall_uint number, int decimals)
 {
-    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
-                            (uint16_t)(number >> 32),
-                            (uint16_t)(number >> 48)}};
-    char out[48], *first = out + sizeof out;
+    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
     int digits = 0;
     bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        more = tcall_write_digit_(&left, --first);
+        more = tcall_write_digit_(&number, --first);
         digits++;
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
@@ -7789,26 +8018,26 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 }
 
 /* Writes value / 10^decimals without a comma before it. */
-TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    uint64_t number = (uint64_t)value;
+    tcall_uint number = (tcall_uint)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
 {
     tcall_write_comma_(writer);
     return tcall_write_decimal_(writer, value, decimals);
 }
 
-int tcall_write_int(tcall_writer *writer, int64_t value)
+int tcall_write_int(tcall_writer *writer, tcall_int value)
 {
     return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *writer, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 {
     tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
@@ -8527,38 +8756,106 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* ---- all of a shape ---- */
+
+/* A walk over the nodes of a shape, each before what is in it: those of members
+ * and of items. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
+    const tcall_object *entered; /* the object that begins here, or NULL */
+    uint8_t depth;
+    struct {
+        const tcall_object *object;
+        uint8_t next; /* of its members */
+    } open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+static void tcall_walk_enter_(tcall_shape_walk_ *walk,
+                              const tcall_object *object)
+{
+    walk->entered = object;
+    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
+        return;
+    walk->open[walk->depth].object = object;
+    walk->open[walk->depth++].next = 0;
+}
+
+/* Begins at the root. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape)
+{
+    walk->node = NULL;
+    walk->depth = 0;
+    tcall_walk_enter_(walk, shape);
+}
+
+/* Returns the next member of the open objects, or NULL. */
+static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth) {
+        uint8_t level = (uint8_t)(walk->depth - 1);
+        uint8_t next = walk->open[level].next;
+        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
+        if (next < object->count) {
+            walk->open[level].next++;
+            return object->members + next;
+        }
+        walk->depth = level;
+    }
+    return NULL;
+}
+
+/* Goes on to the next node; returns false at the end. */
+TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    const tcall_shape *node = walk->node;
+    uint8_t kind;
+    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
+        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
+    else
+        node = tcall_walk_member_(walk);
+    walk->node = node;
+    walk->entered = NULL;
+    if (!node)
+        return false;
+    kind = TCALL_FETCH_8_(&node->kind);
+    if (kind == TCALL_KIND_OBJECT)
+        tcall_walk_enter_(
+            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
 /* Returns one of the texts in which the shape's meaning is: names,
  * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one; it
- * is counted down on the way. */
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *text = NULL;
-    unsigned i, count = object->count;
-    if (count && *index < 2)
-        text = *index ? object->descriptions : object->names;
-    *index -= count ? 2 : 0;
-    for (i = 0; !text && i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, member, object->members + i);
-        tcall_shape node = *member;
-        while (node.kind == TCALL_KIND_LIST)
-            TCALL_COPY_(&node, node.more, sizeof node);
-        if (node.kind == TCALL_KIND_OBJECT) {
-            tcall_str found =
-                tcall_shape_words_((const tcall_object *)node.more, index);
-            if (found.len)
-                return found;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.entered) {
+            TCALL_FETCH_(tcall_object, object, walk.entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
         }
-        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
-            text = (const char *)node.more;
-            count = (unsigned)node.high + 1;
-        }
-    }
-    return text ? tcall_slice_(
-                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
-                : tcall_slice_(NULL, 0);
+    } while (tcall_walk_next_(&walk));
+    return tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -9073,7 +9370,7 @@ TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
 }
 
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
     (void)shape;
     (void)index;
@@ -12481,25 +12778,18 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
-/* A condition that must not hold, and what to tell the developer if it does. */
-typedef struct tcall_table_fault_ {
-    bool wrong;
-#ifndef TOOLCALL_NO_REPORT
-    const char *sentence;
-#endif
-} tcall_table_fault_;
+/* A row or table that is judged, and what came of it so far. */
+typedef struct tcall_review_ {
+    tcall *tc;
+    const char *name;
+    int error; /* TCALL_OK or TCALL_E_TOOL */
+} tcall_review_;
 
-#ifndef TOOLCALL_NO_REPORT
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong, sentence               \
-    }
-#else
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong                         \
-    }
-#endif
+static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
+{
+    tcall_review_ review = {tc, name, TCALL_OK};
+    return review;
+}
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -12512,45 +12802,37 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
+ * what to tell the developer where it does. */
 #ifndef TOOLCALL_NO_REPORT
 
-/* Reports that a thing has a fault. */
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_ tcall_refuse_
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong,
+                          const char *sentence)
 {
-    tcall_writer *out = tcall_report_(tc, name);
+    tcall_writer *out;
+    if (!wrong)
+        return;
+    review->error = TCALL_E_TOOL;
+    out = tcall_report_(review->tc, review->name);
     if (out) {
-        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, sentence);
         tcall_write_text(out, "\n");
     }
 }
 
 #else
 
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong)
 {
-    (void)tc;
-    (void)name;
-    (void)fault;
+    if (wrong)
+        review->error = TCALL_E_TOOL;
 }
 
 #endif
-
-/* Reports all faults that are true of the thing with this name. */
-static int tcall_report_faults_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *faults, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (!faults[i].wrong)
-            continue;
-        r = TCALL_E_TOOL;
-        tcall_report_fault_(tc, name, &faults[i]);
-    }
-    return r;
-}
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -12578,60 +12860,54 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!checked && !tool->allow_no_schema,
-                     "parameters is missing: give a JSON Schema, or a shape, "
-                     "or set allow_no_schema"),
-        TCALL_FAULT_(tool->parameters && tool->shape,
-                     "parameters and shape say the same twice: leave out "
-                     "parameters, which is written from the shape"),
-        TCALL_FAULT_(tool->strict && !checked,
-                     "strict needs parameters, or a shape, to hold the model "
-                     "to"),
-        TCALL_FAULT_(tool->fields && tool->shape,
-                     "a shape fills its struct itself: leave out fields and "
-                     "args_size"),
-        TCALL_FAULT_(tool->fields && !checked,
-                     "fields need parameters: the schema that says what they "
-                     "are"),
-        TCALL_FAULT_(tool->fields && !tool->args_size,
-                     "fields need args_size: sizeof the struct that they "
-                     "describe"),
-        TCALL_FAULT_(tool->args_size && !tool->fields,
-                     "args_size needs fields: the table that fills the struct"),
-        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                     "no_schema_mode is none of tcall_no_schema"),
+    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
+                  "parameters is missing: give a JSON Schema, or a shape, "
+                  "or set allow_no_schema");
+    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+                  "parameters and shape say the same twice: leave out "
+                  "parameters, which is written from the shape");
+    TCALL_REFUSE_(review, tool->strict && !checked,
+                  "strict needs parameters, or a shape, to hold the model "
+                  "to");
+    TCALL_REFUSE_(review, tool->fields && tool->shape,
+                  "a shape fills its struct itself: leave out fields and "
+                  "args_size");
+    TCALL_REFUSE_(review, tool->fields && !checked,
+                  "fields need parameters: the schema that says what they "
+                  "are");
+    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
+                  "fields need args_size: sizeof the struct that they "
+                  "describe");
+    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
+                  "args_size needs fields: the table that fills the struct");
+    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
-        TCALL_FAULT_(tool->shape != NULL,
-                     "shapes were left out by TOOLCALL_NO_SHAPES"),
+    TCALL_REFUSE_(review, tool->shape != NULL,
+                  "shapes were left out by TOOLCALL_NO_SHAPES");
 #endif
 #ifdef TOOLCALL_NO_BIND
-        TCALL_FAULT_(tool->fields != NULL,
-                     "fields were left out by TOOLCALL_NO_BIND"),
+    TCALL_REFUSE_(review, tool->fields != NULL,
+                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
 }
 
 #else
 
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
-                                   "out all else that checks arguments"),
-        TCALL_FAULT_(tool->parameters || tool->output ||
-                         tool->provider_schema || tool->fields,
-                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
+    TCALL_REFUSE_(review, !tool->shape,
+                  "shape is missing: TOOLCALL_NO_SCHEMA left "
+                  "out all else that checks arguments");
+    TCALL_REFUSE_(review,
+                  tool->parameters || tool->output || tool->provider_schema ||
+                      tool->fields,
+                  "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 
 #endif
@@ -12639,70 +12915,76 @@ TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                     "the name must begin with a letter or _ and have 1 to 64 "
-                     "of A-Z a-z 0-9 _ -"),
-        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                     "another tool has this name"),
-        TCALL_FAULT_(!tool->run,
-                     "run is missing: name the function that does the work"),
-        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
-                         TCALL_EVERYTHING,
-                     "permissions has a bit that is none of TCALL_READ ... "
-                     "TCALL_ACTUATE"),
-        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
-                     "safe is none of tcall_safety"),
-        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
-                     "hooks and hook_count belong together: give both"),
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    TCALL_REFUSE_(&review,
+                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                  "the name must begin with a letter or _ and have 1 to 64 "
+                  "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  "another tool has this name");
+    TCALL_REFUSE_(&review, !tool->run,
+                  "run is missing: name the function that does the work");
+    TCALL_REFUSE_(&review,
+                  (tool->permissions | tool->optional_permissions) >
+                      TCALL_EVERYTHING,
+                  "permissions has a bit that is none of TCALL_READ ... "
+                  "TCALL_ACTUATE");
+    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  "safe is none of tcall_safety");
+    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
+                  "hooks and hook_count belong together: give both");
 #ifdef TOOLCALL_NO_STRICT
-        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+    TCALL_REFUSE_(&review, tool->strict,
+                  "strict was left out by TOOLCALL_NO_STRICT");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(tool->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, tool->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    int r = tcall_report_faults_(tc, tool->name, faults,
-                                 sizeof faults / sizeof *faults);
-    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
+    tcall_row_check_arguments_(&review, tool);
+    return review.error;
 }
 
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
-                     "tool_count needs tools: the table"),
-        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
-                         desc->row_count > UINT16_MAX,
-                     "there are more than 65535 tools"),
-        TCALL_FAULT_(!desc->rows != !desc->row_count,
-                     "rows and row_count belong together: give both"),
-        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
-                     "rows has less room than tools needs"),
-        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
-                     "hooks and hook_count belong together: give both"),
-        TCALL_FAULT_(!desc->services != !desc->service_count,
-                     "services and service_count belong together: give both"),
-        TCALL_FAULT_(
-            desc->validator && !desc->validator->check,
-            "validator needs check: the function that checks arguments"),
+    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
+                  "tool_count needs tools: the table");
+    TCALL_REFUSE_(&review,
+                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
+                  "there are more than 65535 tools");
+    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
+                  "rows and row_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  "rows has less room than tools needs");
+    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
+                  "hooks and hook_count belong together: give both");
+    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
+                  "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
+                  "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
-        TCALL_FAULT_(desc->report != NULL, ""),
+    TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
 #ifdef TOOLCALL_NO_SCHEMA
-        TCALL_FAULT_(desc->validator != NULL,
-                     "validator was left out by TOOLCALL_NO_SCHEMA"),
+    TCALL_REFUSE_(&review, desc->validator != NULL,
+                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(desc->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, desc->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    return tcall_report_faults_(tc, "tcall_desc", faults,
-                                sizeof faults / sizeof *faults);
+#ifdef TOOLCALL_NO_EVENTS
+    TCALL_REFUSE_(&review, desc->on_event != NULL,
+                  "on_event was left out by TOOLCALL_NO_EVENTS");
+#endif
+#ifdef TOOLCALL_NO_REPAIR
+    TCALL_REFUSE_(&review, desc->repair != NULL,
+                  "repair was left out by TOOLCALL_NO_REPAIR");
+#endif
+    return review.error;
 }
 
 /* ---- schemas of a row ---- */
@@ -12890,14 +13172,14 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *first,
@@ -12925,29 +13207,35 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
-/* Reports what is wrong with a table of hooks, each by its own name. */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
+
+/* The same for a table of hooks. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
     int r = TCALL_OK;
     size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_table_fault_ faults[] = {
-            TCALL_FAULT_(!hooks[i].run,
-                         "run is missing: name the function to call"),
-            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
-                         "its stage is none of TCALL_STAGES"),
-        };
-        char which[64];
-        tcall_writer out;
-        tcall_writer_init(&out, which, sizeof which - 1);
-        tcall_write_text(&out, name ? name : "(no name)");
-        tcall_write_text(&out, ": hook ");
-        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
-        which[out.fill] = '\0';
-        if (tcall_report_faults_(tc, which, faults, 2) < 0)
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
             r = TCALL_E_TOOL;
-    }
     return r;
 }
 
@@ -13136,6 +13424,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
@@ -13165,6 +13461,25 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
 
 /* ==========================================================================
  * >>words
@@ -13644,10 +13959,9 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    unsigned index = words->shape_text++;
     tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
-        text = tcall_shape_words_(words->shape, &index);
+        text = tcall_shape_words_(words->shape, words->shape_text++);
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;
@@ -15219,7 +15533,7 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
 static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
 {
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.tools = (size_t)count;
@@ -15288,9 +15602,9 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
-        tcall_write_int(w, (long)tcall_term_tools_(term));
+        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rarity * 100 / 16, 2);
+        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -15398,9 +15712,9 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
     tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)saved);
+    tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(saved / 4));
+    tcall_write_int(w, (tcall_int)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -15436,7 +15750,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -15646,50 +15960,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
@@ -15702,29 +16052,13 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #endif /* TOOLCALL_NO_SHAPES */
 
-/* Lets a writer write the arguments, which were parsed. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_json(out, call->args);
-    tcall_writer_flush(out);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
-    tcall_writer_flush(out);
-}
-
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- arguments as a struct, by the shape of the tool ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
@@ -15733,6 +16067,27 @@ static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
 }
+
+/* Lets the decoder read the arguments, which were parsed. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_writer writer;
+    char piece[64];
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
+}
+
+#endif
 
 /* Keeps in the call what the decoder found. */
 static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
@@ -15753,15 +16108,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     const tcall_object *shape = call->tool->shape;
     void *bound = tcall_block_take_(&tc->block, shape->size);
     tcall_decoder decoder;
-    tcall_writer writer;
-    char piece[64];
     int r;
     if (!bound)
         return TCALL_E_MEMORY;
     tcall_decoder_init(&decoder, shape, bound);
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_hydrate_pour_(call, &writer);
+    tcall_hydrate_pour_(call, &decoder);
     r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
@@ -15922,6 +16273,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_judge_(tc, call, base);
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
@@ -15944,6 +16297,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#else
+
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+{
+    (void)tc;
+    (void)base;
+    return call->error;
+}
+
+#endif
 
 #if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
 
@@ -16043,7 +16407,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
     if (len > 24)
         len = tcall_utf8_cut_(near, 24);
     tcall_write_key(out, "at");
-    tcall_write_int(out, (long)call->error_at);
+    tcall_write_int(out, (tcall_int)call->error_at);
     tcall_write_key(out, "near");
     tcall_write_str(out, tcall_slice_(near, len));
 }
@@ -16278,7 +16642,7 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
         return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (long)size);
+    tcall_write_int(&notice, (tcall_int)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
@@ -16667,7 +17031,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (long)cx->retry_ms);
+        tcall_write_int(out, (tcall_int)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->tc);
@@ -16727,6 +17091,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
 /* Writes the same for the developer: which tool it is, and the remedy. */
 TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -16741,6 +17107,8 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, " to tcall_desc.allow");
     }
 }
+
+#endif
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
@@ -16893,7 +17261,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_output_check_(tcall_ctx *cx)
+static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -16910,11 +17278,12 @@ static int tcall_output_check_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output. */
+/* Checks the output against tool->output, if it has that. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tcall_output_check_(cx);
+    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }
@@ -16938,6 +17307,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
  * of the next hook.
  */
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -16950,8 +17321,6 @@ TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -17233,13 +17602,15 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 #else
 
-/* Without hooks the tool is all there is to run at a stage. */
+TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
 TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
-    if (cx->stage != TCALL_AROUND_EXECUTE)
-        return TCALL_OK;
-    cx->attempt = 1;
-    return tcall_run_(cx);
+    (void)cx;
+    return TCALL_OK;
 }
 
 #endif
@@ -17271,16 +17642,16 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* Does what the library does itself at a stage, after its hooks. */
 static int tcall_built_in_(tcall_ctx *cx)
 {
-    const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
     case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
     case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
     case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
     default: return TCALL_OK;
     }
 }
@@ -17312,6 +17683,41 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -17327,6 +17733,8 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
+
+#ifndef TOOLCALL_NO_EVENTS
 
 /* Reports that the call failed; of one that is not permitted the developer
  * reads what to change. */
@@ -17344,6 +17752,15 @@ static void tcall_tell_error_(tcall_ctx *cx)
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
@@ -17364,6 +17781,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     return call->error;
 }
 
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -17377,9 +17803,11 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
+    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
+    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }
@@ -17424,7 +17852,7 @@ static void tcall_write_attachments_(tcall_writer *out,
         tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
         tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
         tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_int(out, (tcall_int)attachment->bytes.len);
         tcall_write_close(out, '}');
     }
     tcall_write_close(out, ']');
@@ -17512,7 +17940,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     tcall_write_validator_(tc, tool, out);
     tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_key(out, "validated");
     tcall_write_bool(out, call->validated);
     tcall_write_key(out, "repaired");
@@ -17687,8 +18115,16 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 
 #ifndef TOOLCALL_NO_SHAPES
 
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape);
+/* Goes on with an object: its names and descriptions, and its defaults. */
+static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
+                               const tcall_object *object)
+{
+    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_words_text_(object->descriptions, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)object->initial, object->size));
+}
 
 /* Goes on with a value's node: with what it says, not where that lies. */
 static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
@@ -17707,29 +18143,24 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(
             tc, hash,
             tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_chain_(tc, hash,
+                     tcall_words_text_((const char *)node->more,
+                                       (unsigned)node->high + 1));
 }
 
-/* Goes on with a shape: its words, its defaults, its members. */
+/* Goes on with all that a shape says. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    unsigned i;
-    tcall_str words;
-    for (i = 0;; i++) {
-        unsigned index = i;
-        words = tcall_shape_words_(shape, &index);
-        if (!words.len)
-            break;
-        tcall_chain_(tc, hash, words);
-    }
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)shape->initial, shape->size));
-    for (i = 0; i < shape->count; i++)
-        tcall_hash_node_(tc, hash, &shape->members[i]);
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.node)
+            tcall_hash_node_(tc, hash, walk.node);
+        if (walk.entered)
+            tcall_hash_object_(tc, hash, walk.entered);
+    } while (tcall_walk_next_(&walk));
 }
 
 #else
@@ -17947,13 +18378,15 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
+    uint32_t spent;
     int r;
     pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
     if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
-            return TCALL_E_AGAIN;
+        spent = tcall_now_(cx->tc) - pause->since;
+        if (pause->ms && timed && spent < pause->ms)
+            return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
@@ -17996,7 +18429,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
@@ -18861,13 +19294,14 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 }
 
 /* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off. */
+ * answer was cut off, or is not done for us where the provider is done. */
 TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
                                       const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
     answer->stop = stop;
     tcall_answer_keep_word_(answer, word);
@@ -18893,6 +19327,24 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
+}
+
+int tcall_answer_ending(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -19978,7 +20430,8 @@ TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
                                                 size_t more)
 {
     reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
@@ -20285,7 +20738,7 @@ static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 /* Is the text of the element to be moved to the call? */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
@@ -20294,6 +20747,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (whole && !known->error && old >= len && (!piece->error || old))
         return false; /* it came in pieces before */
     if (known->error || piece->error) {
+        known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
         return false;
     }
@@ -20364,7 +20818,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
     reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
     reader->answer.stop = TCALL_STOP_UNKNOWN;
     reader->answer.stop_text[0] = 0;
 }
@@ -20403,6 +20858,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     size_t room, most = 0;
     if (reader->choice)
         return 0;
+    reader->answer.has_text = true;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -20479,7 +20935,7 @@ static int tcall_field_part_(int field)
 static bool tcall_reader_open_(tcall_reader *reader)
 {
     uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
+    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
@@ -20572,6 +21028,19 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
+/* Is a text of an item that does not count? */
+static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+{
+    size_t at = reader->start;
+    for (; index && at < reader->unmerged;
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
+            return true;
+    }
+    return false;
+}
+
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. */
 static void tcall_reader_settle_(tcall_reader *reader)
@@ -20582,6 +21051,11 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT &&
+        tcall_reader_text_is_void_(reader, head->index)) {
+        tcall_reader_remove_(reader, reader->unmerged);
+        return;
+    }
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
@@ -20602,6 +21076,7 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
     reader->choice = 0;
+    reader->in_choice = reader->choice_known = false;
 }
 
 /* ---- fields ---- */
@@ -20616,14 +21091,16 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
         head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->fault)
+            head->error = reader->fault;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
     reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -20645,8 +21122,11 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
         reader->stopped = true;
+        reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
@@ -20660,6 +21140,11 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->type = means;
         reader->ignored =
             means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+            tcall_reader_open_(reader);
         return;
     }
     reader->event = means;
@@ -20679,6 +21164,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
         break;
     case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
         reader->choice = (uint8_t)number & 7;
         if (number != reader->choice)
             return TCALL_E_PROTOCOL;
@@ -20751,7 +21237,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
+        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -20762,12 +21248,20 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
+/* Is a text at hand certainly the model's, and of the first choice? A whole
+ * answer may hold several, whose numbers may stand behind them. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole && reader->in_choice && !reader->choice_known)
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
 static int tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT &&
-        (!reader->in_element || reader->type == TCALL_MEANS_TEXT))
+    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
         return -1;
     return tcall_field_part_(field);
 }
@@ -20782,9 +21276,15 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     reader->word[0] = 0;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->field = TCALL_FIELD_UNREAD;
+        tcall_reader_open_(reader);
         break;
     case TCALL_FIELD_RESTART:
         if (c == '{')
@@ -20909,6 +21409,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -20919,6 +21421,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 
@@ -21079,10 +21584,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))
@@ -21238,6 +21745,8 @@ TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
  * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
+    {"eos", TCALL_STOP_END},
+    {"end_turn", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
     {"function_call", TCALL_STOP_TOOL_CALLS},
     {"length", TCALL_STOP_LENGTH},
@@ -21362,7 +21871,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
+ * want to be called again. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -21378,6 +21888,8 @@ static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
+    {"thinking", TCALL_MEANS_REASONING},
+    {"redacted_thinking", TCALL_MEANS_REASONING},
     {NULL, 0},
 };
 
@@ -21608,6 +22120,11 @@ static const tcall_word tcall_responses_types_[] = {
     {"custom_tool_call", TCALL_MEANS_CALL},
     {"message", TCALL_MEANS_TEXT},
     {"reasoning", TCALL_MEANS_REASONING},
+    {"computer_call", TCALL_MEANS_UNHANDLED},
+    {"shell_call", TCALL_MEANS_UNHANDLED},
+    {"local_shell_call", TCALL_MEANS_UNHANDLED},
+    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
+    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
     {"response.created", TCALL_MEANS_ANSWER_BEGINS},
     {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
     {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
@@ -21733,9 +22250,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
     X(7, TCALL_FIELD_ID, 0, "id")                                            \
     X(7, TCALL_FIELD_NAME, 0, "name")                                        \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    /* Patches instead of arguments, which are never asked for: they are no  \
-     * object, so that nobody runs such a call. */                           \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
+    X(7, TCALL_FIELD_UNREAD, 0,                                              \
+      "partialArgs") /* patches, which are never asked for */
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
@@ -22325,9 +22841,10 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     tcall_agent_pick_(agent, text);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
-    agent->wait_ms = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = agent->reconnected = false;
+    agent->cancelled = 0;
+    agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
@@ -22335,7 +22852,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
 
 void tcall_agent_cancel(tcall_agent *agent)
 {
-    agent->cancelled = true;
+    agent->cancelled = 1;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -22344,9 +22861,22 @@ static int tcall_agent_over_(const tcall_agent *agent)
     uint32_t limit = agent->desc.max_ms;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started > limit)
+    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
+}
+
+/* Returns what the transport answered; notes what it waits for. */
+static int tcall_agent_heard_(tcall_agent *agent, int result)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    if (result != TCALL_E_AGAIN)
+        return result;
+    if (transport->wants)
+        transport->wants(transport->user, &agent->wait);
+    if (tcall_wait_is_empty_(&agent->wait))
+        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
+    return result;
 }
 
 /* In the last round that is left the model has to answer in words. */
@@ -22373,6 +22903,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -22457,7 +22988,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return result;
+        return tcall_agent_heard_(agent, result);
     tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
@@ -22473,7 +23004,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return accepted;
+    return tcall_agent_heard_(agent, accepted);
 }
 
 /* The reader tells of text and of calls as they come; listeners of the
@@ -22566,7 +23097,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -22581,7 +23121,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -22591,7 +23131,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -22604,7 +23144,7 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_answered_(agent);
     if (count < 0)
-        return count;
+        return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
@@ -22723,11 +23263,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = 0;
+    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -22782,21 +23323,50 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
                        &call->cx.result.output);
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of
- * them wait for approval, so does the turn. */
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
     int open = 0, i;
     for (i = 0; i < agent->batch_count; i++)
         open += agent->batch[i].cx.state != TCALL_DONE_;
     do
         agent->turn = (agent->turn + 1) % agent->batch_count;
     while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
     agent->waiting = 0;
-    return TCALL_E_APPROVAL;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -22820,9 +23390,15 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    result = tcall_agent_turn_(agent, over);
+    call = &agent->batch[agent->turn];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
     if (result < 0 && !tcall_waits_(result))
         return result;
     return agent->delivered < agent->batch_count
@@ -22938,9 +23514,10 @@ static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = agent->response.status;
-    event.ms = agent->pause = agent->wait_ms = ms;
+    event.ms = agent->pause = ms;
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
     agent->pause_began = tcall_agent_now_(agent);
+    tcall_wait_ms(&agent->wait, ms);
     agent->state = TCALL_AGENT_PAUSE_;
 }
 
@@ -22970,13 +23547,13 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 }
 
 /* Looks whether the pause before the next try is over. */
-static int tcall_agent_wait_(tcall_agent *agent)
+static int tcall_agent_paused_(tcall_agent *agent)
 {
     uint32_t spent =
         agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
-    if (!agent->wait_ms)
-        agent->state = TCALL_AGENT_OPEN_;
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
 
@@ -23007,7 +23584,6 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
-    agent->wait_ms = 0;
     return error;
 }
 
@@ -23022,11 +23598,26 @@ static int tcall_agent_work_(tcall_agent *agent)
     if (over < 0)
         return over;
     switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
     case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
     case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
     default: return tcall_agent_read_(agent);
     }
+}
+
+/* Completes what the agent waits for: where nothing was said there is more work
+ * to do at once, and no wait is longer than the turn may be. */
+static int tcall_agent_waits_(tcall_agent *agent, int result)
+{
+    tcall_wait *wait = &agent->wait;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t limit = agent->desc.max_ms;
+    if (result != TCALL_E_APPROVAL &&
+        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        wait->ms = 0;
+    if (limit)
+        tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
+    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -23036,22 +23627,30 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
     if (result < 0 && !tcall_waits_(result))
-        return tcall_agent_end_(agent, result);
-    return result;
+        result = tcall_agent_end_(agent, result);
+    return tcall_agent_waits_(agent, result);
+}
+
+void tcall_agent_wait(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_wait wait = agent->wait;
+    tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+    if (wait.ms && transport->wait && !agent->cancelled)
+        transport->wait(transport->user, &wait);
 }
 
 /* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
-    const tcall_transport *transport = &agent->desc.transport;
     int result;
     while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
-        if (agent->wait_ms && transport->wait)
-            transport->wait(transport->user, agent->wait_ms);
+        tcall_agent_wait(agent);
     return result;
 }
 
@@ -23119,14 +23718,32 @@ enum {
     TCALL_MCP_META_
 };
 enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+#define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
+#define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
+
+/* X(NAME, method, result): a method, and how the members of its result begin.
+ * discover names both eras: a client of the other one then begins anew. */
+#define TCALL_MCP_METHODS_(X)                                            \
+    X(INITIALIZE, "initialize",                                          \
+      "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
+      "\"serverInfo\":%w")                                               \
+    X(PING, "ping", "")                                                  \
+    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
+    X(DISCOVER, "server/discover",                                       \
+      "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+
 enum {
-    TCALL_MCP_INITIALIZE_,
-    TCALL_MCP_PING_,
-    TCALL_MCP_LIST_,
-    TCALL_MCP_CALL_,
-    TCALL_MCP_DISCOVER_,
+#define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
 };
+
+/* The error of a version that is not known; others are of JSON-RPC. */
+enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
@@ -23134,13 +23751,18 @@ enum { TCALL_MCP_STEPS_ = 2 };
 static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
 static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
 static const char tcall_mcp_methods_[] TCALL_FLASH_ =
-    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+#define TCALL_X_(NAME, method, result) method "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const char tcall_mcp_results_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
-static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
-                                                       "2025-06-18\0"
-                                                       "2025-03-26\0"
-                                                       "2024-11-05\0";
-static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const char tcall_mcp_versions_[] TCALL_FLASH_ =
+    TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
+    TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
     {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
@@ -23181,7 +23803,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
-     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+     offsetof(tcall_mcp_message_, method), 0, TCALL_MCP_METHOD_COUNT_ - 1, tcall_mcp_methods_},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
      offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
     {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
@@ -23208,25 +23830,29 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
-/* Returns a row of the table: until the next one, on an AVR. */
-static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+/* Rows of tools, and all that they name, are in flash. */
+static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-#ifdef __AVR__
-    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
-    return &mcp->row;
-#else
-    return mcp->desc.tools + index;
-#endif
+    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
 }
 
-/* Finds the tool that the message names; tool_count where there is none. */
+static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    uint8_t needed = TCALL_FETCH_8_(&tool->permissions);
+    unsigned missing = ~(unsigned)mcp->desc.allow;
+    return !(missing & (needed ? needed : (unsigned)TCALL_EVERYTHING));
+}
+
+/* Finds the tool that the message names; NULL where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
-    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
-            return;
-    }
+    const tcall_tool *tool = mcp->desc.tools;
+    const tcall_tool *end = tool + mcp->desc.tool_count;
+    while (tool < end &&
+           !tcall_mcp_is_(mcp->message.params.name,
+                          TCALL_FETCH_POINTER_(const char *, &tool->name)))
+        tool++;
+    mcp->tool = tool < end ? tool : NULL;
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
@@ -23250,23 +23876,36 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         return;
     }
     tcall_mcp_find_(mcp);
-    if (mcp->tool < mcp->desc.tool_count) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        *shape = tcall_decoder_object_(decoder, tool->shape);
+    *shape = &tcall_any_;
+    if (mcp->tool) {
+        *shape = tcall_decoder_object_(decoder, tcall_mcp_shape_of_(mcp->tool));
         *out = (char *)mcp->desc.room;
-    } else {
-        *shape = &tcall_any_;
     }
 }
 
-/* ---- answers ---- */
+/* ---- answers ----
+ *
+ * Texts of answers are in flash. In them % and a letter stand for what
+ * tcall_mcp_part_ writes.
+ */
 
-static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+static void tcall_mcp_part_(void *user, char letter);
+
+static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
-    tcall_write_flash(&mcp->out, flash);
+    tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_SAY_(mcp, literal) \
-    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+#define TCALL_MCP_WRITE_(mcp, literal) \
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Writes what is within the quotes of a JSON string. */
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    mcp->out.quoted++;
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    mcp->out.quoted--;
+}
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -23275,148 +23914,81 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Writes a text that has nothing to escape. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+/* The id goes back as it came, so that no client has to know another spelling
+ * of it; what could not be kept whole is null. */
+static void tcall_mcp_id_(tcall_mcp *mcp)
 {
-    tcall_write_char_(&mcp->out, '"');
-    tcall_mcp_say_(mcp, flash);
-    tcall_write_char_(&mcp->out, '"');
-}
-
-/* Begins an answer. The id goes back as it came, so that no client has to know
- * another spelling of it; what could not be kept whole is null. */
-static void tcall_mcp_begin_(tcall_mcp *mcp)
-{
-    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_MCP_SAY_(mcp, "null");
-}
-
-/* Writes what this server is called. */
-static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
-{
-    tcall_mcp_say_(mcp, key);
-    TCALL_MCP_SAY_(mcp, "{\"name\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_MCP_SAY_(mcp, ",\"version\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
-                                             : TCALL_FLASH_TEXT_("1"));
-    TCALL_MCP_SAY_(mcp, "}");
-}
-
-/* Begins a result: in the later era each says that it is whole, and whose. */
-static void tcall_mcp_begin_result_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"result\":{");
-    if (!tcall_mcp_modern_(mcp))
-        return;
-    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
-    tcall_mcp_server_(
-        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_MCP_SAY_(mcp, "},");
-}
-
-/* Begins the answer that nothing was done; its message follows in quotes. */
-static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_MCP_SAY_(mcp, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-}
-
-/* Ends the message, and with it the answer. */
-static void tcall_mcp_end_error_(tcall_mcp *mcp)
-{
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}");
-}
-
-/* Refuses the request in words from flash. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
-{
-    tcall_mcp_begin_error_(mcp, code);
-    tcall_mcp_say_(mcp, flash);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Refuses the request in the words of the message's shape; a stash that was too
- * small has words of its own, for what helps is another order. */
-static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
-                 misfit->steps == TCALL_MCP_STEPS_ &&
-                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
-    tcall_mcp_begin_error_(mcp, code);
-    if (stash && mcp->desc.call)
-        TCALL_MCP_SAY_(mcp, "the arguments are too long");
-    else if (stash)
-        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
-    else
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Says which version to come back with. */
-static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, "],\"requested\":");
-    tcall_write_quote(&mcp->out);
-    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}}");
-}
-
-/* ---- results ---- */
-
-/* How long clients may keep what does not change. */
-static void tcall_mcp_keep_(tcall_mcp *mcp)
-{
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_SAY(&mcp->out, "null");
 }
 
 /* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_initialize_(tcall_mcp *mcp)
+static void tcall_mcp_version_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
-    tcall_mcp_quoted_(
-        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
+                                                version == 255 ? 0 : version));
 }
 
-/* Names both eras: a client of the other one then knows to begin anew. */
-static void tcall_mcp_discover_(tcall_mcp *mcp)
+static void tcall_mcp_call_(tcall_mcp *mcp);
+
+/* Writes what a letter stands for. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, ",");
-    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_keep_(mcp);
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    const tcall_tool *tool = mcp->tool;
+    const char *text;
+    switch (letter) {
+    case 'i': tcall_mcp_id_(mcp); break;
+    case 'v': tcall_mcp_version_(mcp); break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'b':
+        text = mcp->desc.version;
+        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(&mcp->out,
+                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 'n':
+        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
+        break;
+    case 't':
+        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 'u':
+        tcall_mcp_quoted_(mcp,
+                          TCALL_FETCH_POINTER_(const char *, &tool->title));
+        break;
+    case 'd':
+        tcall_mcp_quoted_(
+            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
+        break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    default: break;
+    }
 }
 
 /* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_schema_(tcall_mcp *mcp)
 {
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
-    if (tool->shape) {
-        tcall_write_shape(&mcp->out, tool->shape);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
         return;
     }
+    if (!text)
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)
@@ -23424,32 +23996,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* A string from flash, with its escapes. */
-static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+/* Writes that a tool only looks at things, since clients else take it for one
+ * that destroys. */
+static void tcall_mcp_hints_(tcall_mcp *mcp)
 {
-    tcall_mcp_say_(mcp, key);
-    tcall_write_quote(&mcp->out);
-    if (text)
-        tcall_mcp_say_(mcp, text);
-    tcall_write_unquote(&mcp->out);
-}
-
-/* Writes one tool. That it only looks at things is said, since clients else
- * take it for one that destroys. */
-static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
-{
-    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
-    if (tool->title)
-        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
-                      tool->description);
-    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
-    mcp->out.last = 0; /* no comma is due */
-    tcall_mcp_schema_(mcp, tool);
-    if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_MCP_SAY_(mcp, "}");
+    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
 }
 
 /* Writes the tools that may be called, in the order of the table. A cursor was
@@ -23458,43 +24011,85 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        if (!tcall_enabled(tool, mcp->desc.allow))
+        mcp->tool = mcp->desc.tools + i;
+        if (!tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
-            TCALL_MCP_SAY_(mcp, ",");
-        tcall_mcp_list_tool_(mcp, tool);
+            tcall_write_char_(&mcp->out, ',');
         first = false;
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
+                              "\"inputSchema\":");
+        tcall_mcp_schema_(mcp);
+        tcall_mcp_hints_(mcp);
+        tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_SAY_(mcp, "]");
-    tcall_mcp_keep_(mcp);
+    TCALL_MCP_WRITE_(mcp, "]%k");
+}
+
+/* ---- refusals ---- */
+
+/* Writes what is wrong in the words of the message's shape; a stash that was
+ * too small has words of its own, for what helps is another order. */
+static void tcall_mcp_misfit_(tcall_mcp *mcp)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    if (misfit->code != TCALL_MISFIT_ROOM ||
+        misfit->steps != TCALL_MCP_STEPS_ ||
+        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    else if (mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+}
+
+/* Refuses the request in words from flash; NULL: in those of the message's
+ * shape. Of a version it says which one to come back with. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    else
+        tcall_mcp_misfit_(mcp);
+    tcall_write_unquote(&mcp->out);
+    if (code == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
+                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
+        tcall_write_char_(&mcp->out, '}');
+    }
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
 
 /* Reads arguments that came before the name of their tool, or not at all. What
  * was wrong with the message was looked at before this. */
-static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
-    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
     tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
     tcall_decoder_end(decoder);
 }
 
 /* Writes what is wrong with the arguments, for the model to mend. The first
  * `from` steps lead from the message to the arguments. */
-static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
-                              uint8_t from)
+static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_MCP_SAY_(mcp, "\n");
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+            tcall_write_char_(&mcp->out, '\n');
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
+                           tcall_mcp_shape_of_(mcp->tool), from);
     }
     return TCALL_E_INVALID;
 }
@@ -23504,27 +24099,27 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
-    if (tool->confirm &&
+    if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_MCP_SAY_(mcp, "did not");
+            TCALL_SAY(&mcp->out, "did not");
         else
-            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
-    cx->user = tool->user;
-    return tool->run(cx, none, &mcp->out);
+    cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
+    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
 }
 
 /* Makes the call; what is written is the text of the result. */
-static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->stash[0] != '\0';
-    if (!tcall_enabled(tool, mcp->desc.allow)) {
+    if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
@@ -23534,33 +24129,30 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
         late = true;
     }
     if (mcp->desc.call)
-        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
-                              &mcp->out);
+        return mcp->desc.call(mcp->desc.user, mcp->tool,
+                              tcall_str_of(mcp->stash), &mcp->out);
     if (late)
-        tcall_mcp_read_late_(mcp, tool);
+        tcall_mcp_read_late_(mcp);
     if (mcp->at_work.decoder.error)
-        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
-    return tcall_mcp_run_(mcp, tool);
+        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, mcp->tool);
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
  * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
-    mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
-    error = tcall_mcp_make_(mcp, tool);
+    error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_MCP_SAY_(mcp, "the tool failed");
+        TCALL_SAY(&mcp->out, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}]");
+    TCALL_SAY(&mcp->out, "}]");
     if (error)
-        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -23595,7 +24187,7 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
     } else if (decoder->error &&
                (decoder->misfits[0].steps == 0 ||
                 decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_misfit_(mcp, -32600);
+        tcall_mcp_refuse_(mcp, -32600, NULL);
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
                !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
         tcall_mcp_refuse_(mcp, -32600,
@@ -23620,23 +24212,24 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+    if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
 }
 
-/* Does what was asked. */
+/* Does what was asked. In the later era each result says that it is whole, and
+ * whose. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
-    tcall_mcp_begin_result_(mcp);
-    switch (mcp->message.method) {
-    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
-    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
-    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
-    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
-    default: break; /* ping: nothing */
-    }
-    TCALL_MCP_SAY_(mcp, "}}");
+    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
+    if (tcall_mcp_modern_(mcp))
+        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
+                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
+    tcall_mcp_write_(mcp,
+                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    if (mcp->message.method == TCALL_MCP_LIST_)
+        tcall_mcp_list_(mcp);
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers a request. A method that is not known comes first: nobody has said
@@ -23654,10 +24247,11 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("there is no such method"));
     } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
                                    tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_misfit_(mcp, -32602);
+        tcall_mcp_refuse_(mcp, -32602, NULL);
     } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
                                         tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_version_(mcp);
+        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
+                          TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
     } else {
@@ -23688,7 +24282,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_MCP_SAY_(mcp, "\n");
+        tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -23721,26 +24315,31 @@ void tcall_mcp_poison(tcall_mcp *mcp)
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 
+/* Returns what is wrong with a row, or TCALL_OK. */
+static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
+    size_t len = 0;
+    while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
+        len++;
+    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+        return TCALL_E_TOOL;
+    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+        return TCALL_E_MEMORY;
+    return TCALL_OK;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
+    int error = TCALL_OK;
     uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        size_t len = 0;
-        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
-            len++;
-        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
-            return TCALL_E_TOOL;
-        if (tool->shape && !desc->call) {
-            TCALL_FETCH_(tcall_object, object, tool->shape);
-            if (object->size > desc->room_size)
-                return TCALL_E_MEMORY;
-        }
-    }
-    return TCALL_OK;
+    for (i = 0; i < desc->tool_count && !error; i++)
+        error = tcall_mcp_check_(desc, desc->tools + i);
+    return error;
 }
 #endif /* TOOLCALL_NO_MCP */
 

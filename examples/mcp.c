@@ -70,7 +70,7 @@ static int call_tool(void *user, const tcall_tool *tool, tcall_str arguments,
     tcall_writer_init(&result, output, sizeof output);
     tcall_hydrate(&registry, &call);
     while ((error = tcall_invoke(&registry, &call, &result)) == TCALL_E_AGAIN)
-        usleep(5000);
+        tport_posix_wait(&call.cx.wait);
     tcall_write_bytes(out, output, result.fill);
     tcall_release(&registry, &call);
     return error;
@@ -109,7 +109,7 @@ static const char *start_tools(const char *root)
     s.commands = commands;
     s.command_count = command_count;
     if (ttool_shell_init(&shell, &s) < 0)
-        return "commands need a sandbox, which this system lacks";
+        return shell.refusal;
     row_count += ttool_shell_row(rows + row_count, &shell);
     return NULL;
 }

@@ -27,11 +27,13 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
-#include <mbedtls/ctr_drbg.h>
-#include <mbedtls/entropy.h>
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/ssl.h>
 #include <mbedtls/version.h>
+#if MBEDTLS_VERSION_NUMBER < 0x04000000
+#include <mbedtls/ctr_drbg.h>
+#include <mbedtls/entropy.h>
+#endif
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
 #include <psa/crypto.h>
 #endif
@@ -56,8 +58,10 @@ typedef struct tls_server {
     mbedtls_ssl_config conf;
     mbedtls_x509_crt cert;
     mbedtls_pk_context key;
+#if MBEDTLS_VERSION_NUMBER < 0x04000000
     mbedtls_entropy_context entropy;
     mbedtls_ctr_drbg_context random;
+#endif
 } tls_server;
 
 typedef struct conn {
@@ -66,26 +70,62 @@ typedef struct conn {
     bool tls;
 } conn;
 
+#if MBEDTLS_VERSION_NUMBER >= 0x04000000
+#define RANDOM /* PSA has them, and nobody gives them */
+
+static bool random_begin(tls_server *s)
+{
+    (void)s;
+    return psa_crypto_init() == PSA_SUCCESS;
+}
+
+static void random_use(tls_server *s)
+{
+    (void)s;
+}
+
+static bool random_renew(tls_server *s)
+{
+    mbedtls_psa_crypto_free();
+    return random_begin(s);
+}
+#else
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+#define RANDOM , mbedtls_ctr_drbg_random, &s->random
+#else
+#define RANDOM
+#endif
+
+static bool random_begin(tls_server *s)
+{
+    mbedtls_entropy_init(&s->entropy);
+    mbedtls_ctr_drbg_init(&s->random);
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
+    if (psa_crypto_init() != PSA_SUCCESS)
+        return false;
+#endif
+    return mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
+                                 NULL, 0) == 0;
+}
+
+static void random_use(tls_server *s)
+{
+    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
+}
+
+static bool random_renew(tls_server *s)
+{
+    return mbedtls_ctr_drbg_reseed(&s->random, NULL, 0) == 0;
+}
+#endif
+
 static void tls_load(tls_server *s, const char *cert, const char *key)
 {
     bool good;
     mbedtls_ssl_config_init(&s->conf);
     mbedtls_x509_crt_init(&s->cert);
     mbedtls_pk_init(&s->key);
-    mbedtls_entropy_init(&s->entropy);
-    mbedtls_ctr_drbg_init(&s->random);
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-#define RANDOM , mbedtls_ctr_drbg_random, &s->random
-#ifdef MBEDTLS_PSA_CRYPTO_C
-    if (psa_crypto_init() != PSA_SUCCESS)
-        die("TLS: no entropy");
-#endif
-#else
-#define RANDOM
-#endif
-    good = !mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
-                                  NULL, 0) &&
-           !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
+    good = random_begin(s) && !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
            !mbedtls_pk_parse_keyfile(&s->key, key, NULL RANDOM) &&
            !mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
                                         MBEDTLS_SSL_TRANSPORT_STREAM,
@@ -93,7 +133,7 @@ static void tls_load(tls_server *s, const char *cert, const char *key)
            !mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key);
     if (!good)
         die("no certificate: give --cert FILE --key FILE, or --plain");
-    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
+    random_use(s);
 }
 
 static bool conn_open(conn *c, tls_server *server)
@@ -103,8 +143,7 @@ static bool conn_open(conn *c, tls_server *server)
     if (!server)
         return true;
     /* This process is a copy: its random numbers must be its own. */
-    if (mbedtls_ctr_drbg_reseed(&server->random, NULL, 0) != 0 ||
-        mbedtls_ssl_setup(&c->ssl, &server->conf) != 0)
+    if (!random_renew(server) || mbedtls_ssl_setup(&c->ssl, &server->conf) != 0)
         return false;
     mbedtls_ssl_set_bio(&c->ssl, &c->net, mbedtls_net_send, mbedtls_net_recv,
                         NULL);

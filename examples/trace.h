@@ -272,11 +272,18 @@ static uint32_t trace_now(void *user)
     return t->inner.now_ms(t->inner.user);
 }
 
-static void trace_wait(void *user, uint32_t ms)
+static void trace_wait(void *user, const tcall_wait *wait)
 {
     trace *t = (trace *)user;
 
-    t->inner.wait(t->inner.user, ms);
+    t->inner.wait(t->inner.user, wait);
+}
+
+static void trace_wants(void *user, tcall_wait *wait)
+{
+    trace *t = (trace *)user;
+
+    t->inner.wants(t->inner.user, wait);
 }
 
 /* file stays the caller's, to close at the end; so does t. */
@@ -284,13 +291,14 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
                                            tcall_transport inner)
 {
     tcall_transport r = {trace_open, trace_write, trace_read, trace_close,
-                         NULL,       NULL,        NULL};
+                         NULL,       NULL,        NULL,       NULL};
 
     memset(t, 0, sizeof *t);
     t->file = file;
     t->inner = inner;
     r.now_ms = inner.now_ms ? trace_now : NULL;
     r.wait = inner.wait ? trace_wait : NULL;
+    r.wants = inner.wants ? trace_wants : NULL;
     r.user = t;
     t->began = inner.now_ms ? inner.now_ms(inner.user) : 0;
     return r;
@@ -452,16 +460,16 @@ static uint32_t replay_now(void *user)
     return ((trace *)user)->ms;
 }
 
-static void replay_wait(void *user, uint32_t ms)
+static void replay_wait(void *user, const tcall_wait *wait)
 {
-    ((trace *)user)->ms += ms;
+    ((trace *)user)->ms += wait->ms;
 }
 
 /* The same, to read from; trace_free when done. */
 static inline tcall_transport trace_replay(trace *t, FILE *file)
 {
     tcall_transport r = {replay_open, replay_write, replay_read, replay_close,
-                         replay_now,  replay_wait,  NULL};
+                         replay_now,  replay_wait,  NULL,        NULL};
 
     memset(t, 0, sizeof *t);
     t->file = file;

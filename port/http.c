@@ -709,19 +709,9 @@ static int name_byte(tport_http *h, char c)
     return 0;
 }
 
-/* The value of a hexadecimal digit; 16 for anything else. */
-static uint32_t hex(char c)
-{
-    char l = lower(c);
-
-    return tport_is_digit(c)      ? (uint32_t)(c - '0')
-           : l >= 'a' && l <= 'f' ? (uint32_t)(l - 'a' + 10)
-                                  : 16;
-}
-
 static int size_byte(tport_http *h, char c)
 {
-    uint32_t d = hex(c);
+    uint32_t d = tport_hex(c);
 
     if (h->line == 1)
         h->left = 0;
@@ -849,13 +839,19 @@ static int head_end(tport_http *h)
     return 0;
 }
 
-/* Lines are counted against two limits. */
+/* Lines are counted against two limits. Of a chunk's line only what is beyond
+ * a size counts, because there may be any number of chunks. */
 static int count(tport_http *h)
 {
+    bool head = h->at < SIZE;
+
     if (++h->line > TPORT_HTTP_MAX_LINE)
         return fail(h, TCALL_E_LIMIT, "a line is too long");
-    if (h->at < SIZE && ++h->head > TPORT_HTTP_MAX_HEAD)
-        return fail(h, TCALL_E_LIMIT, "the head is too long");
+    if ((head || h->line > sizeof "12345678\r") &&
+        ++h->head > TPORT_HTTP_MAX_HEAD)
+        return fail(h, TCALL_E_LIMIT,
+                    head ? "the head is too long"
+                         : "the extensions of chunks are too long");
     return 0;
 }
 
@@ -1072,10 +1068,21 @@ static void door_close(void *user)
     tport_http_close((tport_http *)user);
 }
 
+void tport_http_wants(tport_http *h, tcall_wait *wait)
+{
+    if (h->stream.wants)
+        h->stream.wants(h->stream.user, wait);
+}
+
+static void door_wants(void *user, tcall_wait *wait)
+{
+    tport_http_wants((tport_http *)user, wait);
+}
+
 tcall_transport tport_http_transport(tport_http *h)
 {
-    tcall_transport t = {door_open, door_write, door_read, door_close,
-                         NULL,      NULL,       NULL};
+    tcall_transport t = {door_open, door_write, door_read,  door_close,
+                         NULL,      NULL,       door_wants, NULL};
 
     t.user = h;
     return t;

@@ -160,6 +160,9 @@ int tport_http_write(tport_http *h, const char *bytes, size_t len);
 int tport_http_read(tport_http *h, char *bytes, size_t cap);
 void tport_http_close(tport_http *h);
 
+/* Adds what the last TCALL_E_AGAIN was for. */
+void tport_http_wants(tport_http *h, tcall_wait *wait);
+
 /* Close the connection as well. */
 void tport_http_drop(tport_http *h);
 

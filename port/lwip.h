@@ -47,7 +47,7 @@ typedef struct tport_lwip {
 void tport_lwip_init(tport_lwip *s, const char *host, uint16_t port);
 
 /* The stream refers to s, which must neither move nor go away: lwIP may still
- * answer about a name after close. Its wait is NULL: poll the network.
+ * answer about a name after close. Its wants is NULL: poll the network.
  * connect: TCALL_E_RESOLVE, TCALL_E_CONNECT, TCALL_E_MEMORY. */
 tport_stream tport_lwip_stream(tport_lwip *s);
 

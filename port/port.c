@@ -143,26 +143,44 @@ static int check_total(tport *p)
     return 0;
 }
 
-/* The machine can't go on right now. 0: try again. The idle limit is looked
- * at only here, so that a caller who pauses is not taken for a dead server. */
+/* How long until the first of the limits is reached. */
+static uint32_t time_left(const tport *p, uint32_t now)
+{
+    uint32_t total = now - p->began, idle = now - p->moved_at;
+
+    total = total < p->total_ms ? p->total_ms - total : 0;
+    idle = idle < p->idle_ms ? p->idle_ms - idle : 0;
+    return total < idle ? total : idle;
+}
+
+static void port_wants(void *user, tcall_wait *wait)
+{
+    tport *p = (tport *)user;
+
+    tport_http_wants(&p->http, wait);
+    tcall_wait_ms(wait, time_left(p, tport_posix_now_ms()));
+}
+
+/* HTTP can't go on right now. 0: try again. The idle limit is looked at only
+ * here, so that a caller who pauses is not taken for a dead server. */
 static int stall(tport *p)
 {
-    uint32_t now = tport_posix_now_ms(), total, idle;
+    uint32_t now = tport_posix_now_ms();
+    tcall_wait wait;
 
     if (p->moved != p->http.moved) {
         p->moved = p->http.moved;
         p->moved_at = now;
     }
-    total = now - p->began;
-    idle = now - p->moved_at;
-    if (idle >= p->idle_ms)
+    if (now - p->moved_at >= p->idle_ms)
         return fail(p, TCALL_E_TIMEOUT, p->host,
                     ": nothing was heard for too long");
-    if (p->nonblocking)
+    if (!p->blocking)
         return TCALL_E_AGAIN;
-    total = total < p->total_ms ? p->total_ms - total : 0;
-    idle = p->idle_ms - idle;
-    p->stream.wait(p->stream.user, total < idle ? total : idle);
+    wait.ms = TCALL_WAIT_NEVER;
+    wait.count = 0;
+    port_wants(p, &wait);
+    tport_posix_wait(&wait);
     return 0;
 }
 
@@ -231,18 +249,27 @@ static uint32_t port_now_ms(void *user)
     return tport_posix_now_ms();
 }
 
-static void port_wait(void *user, uint32_t ms)
+static void port_wait(void *user, const tcall_wait *wait)
 {
     (void)user;
-    tport_posix_sleep(ms);
+    tport_posix_wait(wait);
 }
 
 tcall_transport tport_transport(tport *p)
 {
-    tcall_transport t = {port_open,   port_write, port_read, port_close,
-                         port_now_ms, port_wait,  NULL};
+    tcall_transport t = {port_open,   port_write, port_read,  port_close,
+                         port_now_ms, port_wait,  port_wants, NULL};
 
     t.user = p;
+    p->blocking = false;
+    return t;
+}
+
+tcall_transport tport_blocking(tport *p)
+{
+    tcall_transport t = tport_transport(p);
+
+    p->blocking = true;
     return t;
 }
 
@@ -274,7 +301,6 @@ int tport_init(tport *p, const tport_desc *d)
     tport_posix_init(&p->socket, p->host, 0);
     p->total_ms = d->total_ms ? d->total_ms : 600000;
     p->idle_ms = d->idle_ms ? d->idle_ms : 300000;
-    p->nonblocking = d->nonblocking;
     r = read_url(p, d->url);
     if (r == 0 && !p->has_tls && !d->insecure_plain_http &&
         !is_loopback(p->host))

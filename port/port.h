@@ -48,9 +48,6 @@ typedef struct tport_desc {
     /* Bytes of the body of one answer; default: no limit. */
     uint32_t max_body;
 
-    /* Answer TCALL_E_AGAIN instead of waiting; default: wait. */
-    bool nonblocking;
-
     /* Send keys and conversations over the network for all to read: allow
      * "http://" to any host. */
     bool insecure_plain_http;
@@ -71,7 +68,7 @@ typedef struct tport {
     tport_http http;
     tport_stream stream; /* the top one: tls or socket */
     bool has_tls;
-    bool nonblocking;
+    bool blocking;
     uint16_t number; /* of the port */
     uint32_t total_ms;
     uint32_t idle_ms;
@@ -93,6 +90,11 @@ int tport_init(tport *p, const tport_desc *d);
 /* The transport; it refers to p. Its connection is kept from one exchange to
  * the next. TCALL_E_TIMEOUT when a limit of time is reached. */
 tcall_transport tport_transport(tport *p);
+
+/* The same, but it never answers TCALL_E_AGAIN: it waits inside of open, write
+ * and read. For programs without an agent, whose max_ms and cancel it would
+ * not see. */
+tcall_transport tport_blocking(tport *p);
 
 /* What the last error was about, in words for a developer; "" when there was
  * none. Never holds the value of a header. */

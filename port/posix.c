@@ -16,7 +16,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <limits.h>
+#ifdef ESP_PLATFORM
+#include <sys/poll.h> /* it has no other */
+#else
 #include <poll.h>
+#endif
 #ifndef TPORT_NO_THREADS
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +32,11 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifdef ESP_PLATFORM
+/* Its lwIP has no words for what went wrong. */
+#define gai_strerror(error) "its name cannot be resolved"
+#endif
 
 /* Where there is no such flag, SO_NOSIGPIPE does the same per socket. */
 #ifndef MSG_NOSIGNAL
@@ -180,7 +189,7 @@ static int start_resolver(tport_posix *s)
     }
     if (e == 0) {
         s->fd = ends[0];
-        s->want = POLLIN;
+        s->want = TCALL_WAIT_READ;
         return TCALL_E_AGAIN;
     }
     free(q);
@@ -340,10 +349,10 @@ static int posix_connect(void *user)
 /* ---- bytes ---- */
 
 /* What errno means for a connection that was up. */
-static int broken(tport_posix *s, short want)
+static int broken(tport_posix *s, int want)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        s->want = want;
+        s->want = (uint8_t)want;
         return TCALL_E_AGAIN;
     }
     return fail(s, TCALL_E_CLOSED, strerror(errno));
@@ -357,7 +366,7 @@ static int posix_read(void *user, char *bytes, size_t cap)
     do
         n = recv(s->fd, bytes, tport_clamp(cap), 0);
     while (n < 0 && errno == EINTR);
-    return n >= 0 ? (int)n : broken(s, POLLIN);
+    return n >= 0 ? (int)n : broken(s, TCALL_WAIT_READ);
 }
 
 static int posix_write(void *user, const char *bytes, size_t len)
@@ -368,7 +377,7 @@ static int posix_write(void *user, const char *bytes, size_t len)
     do
         n = send(s->fd, bytes, tport_clamp(len), MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    return n >= 0 ? (int)n : broken(s, POLLOUT);
+    return n >= 0 ? (int)n : broken(s, TCALL_WAIT_WRITE);
 }
 
 static void posix_end(void *user)
@@ -380,11 +389,6 @@ static void posix_end(void *user)
     drop_tries(s);
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t left(uint32_t then, uint32_t ms)
 {
     uint32_t spent = since(then);
@@ -392,37 +396,41 @@ static uint32_t left(uint32_t then, uint32_t ms)
     return spent < ms ? ms - spent : 0;
 }
 
-/* A signal only makes this shorter: the caller's loop looks again. */
-static void posix_wait(void *user, uint32_t ms)
+/* While it connects the first try to get through counts, and the time at which
+ * the next one begins. */
+static void posix_wants(void *user, tcall_wait *wait)
 {
     tport_posix *s = (tport_posix *)user;
-    struct pollfd p[TPORT_ADDRESSES];
-    nfds_t n = 1;
     int i;
 
-    p[0].fd = s->fd;
-    p[0].events = s->want;
-    if (s->count > 0) { /* connecting; nothing is polled where fd is -1 */
-        for (n = 0; n < s->next; n++) {
-            p[n].fd = s->tries[n];
-            p[n].events = POLLOUT;
-        }
-        ms = least(ms, left(s->since, TPORT_CONNECT_MS));
+    if (s->count > 0) {
+        for (i = 0; i < s->next; i++)
+            if (s->tries[i] >= 0)
+                tcall_wait_handle(wait, s->tries[i], TCALL_WAIT_WRITE);
+        tcall_wait_ms(wait, left(s->since, TPORT_CONNECT_MS));
         if (s->next < s->count)
-            ms = least(ms, left(s->last, TPORT_NEXT_MS));
-    } else if (s->fd < 0) {
-        return;
-    } else if (!s->up) {
-        ms = least(ms, left(s->since, TPORT_RESOLVE_MS));
+            tcall_wait_ms(wait, left(s->last, TPORT_NEXT_MS));
+    } else if (s->fd >= 0) {
+        tcall_wait_handle(wait, s->fd, s->want);
+        if (!s->up)
+            tcall_wait_ms(wait, left(s->since, TPORT_RESOLVE_MS));
     }
-    for (i = 0; i < (int)n; i++)
-        p[i].revents = 0;
-    (void)poll(p, n, (int)least(ms, 0x7fffffff));
 }
 
-void tport_posix_sleep(uint32_t ms)
+/* A signal only makes this shorter: the caller's loop looks again. */
+void tport_posix_wait(const tcall_wait *wait)
 {
-    (void)poll(NULL, 0, (int)least(ms, 0x7fffffff));
+    struct pollfd p[TOOLCALL_MAX_HANDLES];
+    int i;
+
+    for (i = 0; i < wait->count; i++) {
+        int events = wait->handles[i].events;
+        p[i].fd = wait->handles[i].handle;
+        p[i].events = (short)((events & TCALL_WAIT_READ ? POLLIN : 0) |
+                              (events & TCALL_WAIT_WRITE ? POLLOUT : 0));
+        p[i].revents = 0;
+    }
+    (void)poll(p, wait->count, wait->ms > INT_MAX ? -1 : (int)wait->ms);
 }
 
 static const char *posix_why(void *user)
@@ -441,7 +449,7 @@ void tport_posix_init(tport_posix *s, const char *host, uint16_t port)
 tport_stream tport_posix_stream(tport_posix *s)
 {
     tport_stream r = {posix_connect, posix_read, posix_write, posix_end,
-                      posix_wait,    posix_why,  NULL};
+                      posix_wants,   posix_why,  NULL};
 
     r.user = s;
     return r;

@@ -5,10 +5,10 @@
  *     tport_posix_init(&socket, "localhost", 8080);
  *     tport_stream s = tport_posix_stream(&socket);
  *
- * Nothing here waits but wait. Addresses written as numbers, and localhost,
- * are known at once; other names are looked up by getaddrinfo in a thread of
- * its own, which is left to itself when it takes too long; on ESP-IDF and
- * Zephyr it waits in connect, however long that takes. The addresses of a
+ * Nothing here waits but tport_posix_wait. Addresses written as numbers, and
+ * localhost, are known at once; other names are looked up by getaddrinfo in a
+ * thread of its own, which is left to itself when it takes too long; on ESP-IDF
+ * and Zephyr it waits in connect, however long that takes. The addresses of a
  * name are tried as in RFC 8305: IPv6 and IPv4 in turn, the next one as soon
  * as one fails, or is slow; the first that answers is taken.
  */
@@ -58,7 +58,7 @@ typedef struct tport_posix {
     uint16_t port;
     int fd;         /* the connection, or the resolver's pipe; -1: none */
     bool up;        /* fd is the connection */
-    short want;     /* poll event that the last AGAIN waits for */
+    uint8_t want;   /* event that the last AGAIN waits for */
     uint32_t since; /* when the resolver, or the first address, was begun */
     uint32_t last;  /* when the last address was */
     uint8_t count;  /* addresses known */
@@ -79,8 +79,8 @@ tport_stream tport_posix_stream(tport_posix *s);
 /* Monotonic milliseconds; wraps after 49 days: compare by subtracting. */
 uint32_t tport_posix_now_ms(void);
 
-/* Sleep so long, or until a signal. */
-void tport_posix_sleep(uint32_t ms);
+/* Sleep until the first thing that wait names has come, or until a signal. */
+void tport_posix_wait(const tcall_wait *wait);
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,8 @@
 extern "C" {
 #endif
 
-/* None of these may block but wait. TCALL_E_AGAIN means that nothing could be
- * done right now. After any other error only close is called, and after write
+/* None of these may block. TCALL_E_AGAIN means that nothing could be done right
+ * now. After any other error only close is called, and after write
  * answered TCALL_E_CLOSED read, for what the peer had said before; after
  * close, connect may start anew. */
 typedef struct tport_stream {
@@ -30,9 +30,9 @@ typedef struct tport_stream {
     int (*write)(void *user, const char *bytes, size_t len);
     /* In any state, also twice. */
     void (*close)(void *user);
-    /* Sleep until the call that answered AGAIN is worth repeating, or ms have
-     * passed, or sooner. May be NULL for streams that are only polled. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Adds to wait what the last AGAIN was for. NULL for streams that are only
+     * polled. */
+    void (*wants)(void *user, tcall_wait *wait);
     /* What the last error was about, for a developer; "" when unknown. */
     const char *(*why)(void *user);
     void *user;
@@ -47,6 +47,15 @@ static inline size_t tport_clamp(size_t len)
 static inline bool tport_is_digit(char c)
 {
     return c >= '0' && c <= '9';
+}
+
+/* The value of a hexadecimal digit; 16 for anything else. */
+static inline uint32_t tport_hex(char c)
+{
+    return tport_is_digit(c)      ? (uint32_t)(c - '0')
+           : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+           : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                  : 16;
 }
 
 /* How many characters at the beginning of s are good. */

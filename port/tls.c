@@ -2,23 +2,131 @@
 #include "port/tls.h"
 
 #include <mbedtls/error.h>
+#include <mbedtls/md.h>
 #include <mbedtls/net_sockets.h> /* error numbers */
 #include <mbedtls/pem.h>
 #include <mbedtls/platform.h>
-#include <mbedtls/sha256.h>
 #include <string.h>
+#ifdef TPORT_PSA_
+#include <mbedtls/psa_util.h>
+#include <psa/crypto.h>
+#endif
 #if defined(MBEDTLS_PLATFORM_MEMORY) && defined(MBEDTLS_MEMORY_BUFFER_ALLOC_C)
 #include <mbedtls/memory_buffer_alloc.h>
 #define TPORT_BUFFER_ 1
+#endif
+#ifdef ESP_PLATFORM
+#include <sdkconfig.h>
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+#include <esp_crt_bundle.h>
+#endif
 #endif
 #ifndef TPORT_INSECURE_NO_CLOCK
 #include <mbedtls/platform_time.h>
 #include <time.h>
 #endif
 
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
-#include <psa/crypto.h>
-#define TPORT_PSA_ 1
+/* ---- what differs between the versions of mbedTLS ---- */
+
+static void require_tls12(mbedtls_ssl_config *conf)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x03020000
+    mbedtls_ssl_conf_min_tls_version(conf, MBEDTLS_SSL_VERSION_TLS1_2);
+#else
+    mbedtls_ssl_conf_min_version(conf, MBEDTLS_SSL_MAJOR_VERSION_3,
+                                 MBEDTLS_SSL_MINOR_VERSION_3);
+#endif
+}
+
+/* Makes mbedtls_ssl_read say when a ticket came, so that it is kept; other
+ * versions always do. */
+static void signal_tickets(mbedtls_ssl_config *conf)
+{
+#if defined(MBEDTLS_SSL_SESSION_TICKETS) && \
+    defined(MBEDTLS_SSL_PROTO_TLS1_3) &&    \
+    defined(MBEDTLS_SSL_TLS1_3_SIGNAL_NEW_SESSION_TICKETS_ENABLED)
+    mbedtls_ssl_conf_tls13_enable_signal_new_session_tickets(
+        conf, MBEDTLS_SSL_TLS1_3_SIGNAL_NEW_SESSION_TICKETS_ENABLED);
+#else
+    (void)conf;
+#endif
+}
+
+static bool is_ticket(int e)
+{
+#ifdef MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET
+    return e == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET;
+#else
+    (void)e;
+    return false;
+#endif
+}
+
+/* mbedTLS adds a low number to a high one, which is a multiple of 128. */
+static bool is_memory(int e)
+{
+    int low = -(-e & 0x7f);
+#if MBEDTLS_VERSION_NUMBER >= 0x04000000
+    /* One number, which is above 128 itself, in all modules. */
+    return low == -(-PSA_ERROR_INSUFFICIENT_MEMORY & 0x7f);
+#else
+    int high = e - low;
+
+    return high == MBEDTLS_ERR_SSL_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_X509_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_PK_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_PEM_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_ECP_ALLOC_FAILED ||
+           high == MBEDTLS_ERR_MD_ALLOC_FAILED ||
+           low == MBEDTLS_ERR_ASN1_ALLOC_FAILED ||
+           low == MBEDTLS_ERR_MPI_ALLOC_FAILED;
+#endif
+}
+
+/* Starts the source of random numbers and gives it to conf. */
+#ifdef TPORT_PSA_
+static int start_random(tport_tls *t)
+{
+    psa_status_t e = psa_crypto_init(); /* harmless when done already */
+
+#if MBEDTLS_VERSION_NUMBER < 0x04000000
+    mbedtls_ssl_conf_rng(&t->conf, mbedtls_psa_get_random,
+                         MBEDTLS_PSA_RANDOM_STATE);
+#else
+    (void)t;
+#endif
+    return e == PSA_ERROR_INSUFFICIENT_MEMORY ? MBEDTLS_ERR_SSL_ALLOC_FAILED
+                                              : (int)e;
+}
+
+static void init_random(tport_tls *t)
+{
+    (void)t;
+}
+
+static void free_random(tport_tls *t)
+{
+    (void)t;
+}
+#else
+static int start_random(tport_tls *t)
+{
+    mbedtls_ssl_conf_rng(&t->conf, mbedtls_ctr_drbg_random, &t->random);
+    return mbedtls_ctr_drbg_seed(&t->random, mbedtls_entropy_func, &t->entropy,
+                                 (const unsigned char *)"toolcall.h", 10);
+}
+
+static void init_random(tport_tls *t)
+{
+    mbedtls_entropy_init(&t->entropy);
+    mbedtls_ctr_drbg_init(&t->random);
+}
+
+static void free_random(tport_tls *t)
+{
+    mbedtls_ctr_drbg_free(&t->random);
+    mbedtls_entropy_free(&t->entropy);
+}
 #endif
 
 /* ---- errors ---- */
@@ -93,21 +201,6 @@ static int fail_certificate(tport_tls *t, uint32_t flags)
     return error ? error : TCALL_E_CERTIFICATE;
 }
 
-/* mbedTLS adds a low number, of 7 bits, to a high one. */
-static bool is_memory(int e)
-{
-    int low = -(-e & 0x7f), high = e - low;
-
-    return high == MBEDTLS_ERR_SSL_ALLOC_FAILED ||
-           high == MBEDTLS_ERR_X509_ALLOC_FAILED ||
-           high == MBEDTLS_ERR_PK_ALLOC_FAILED ||
-           high == MBEDTLS_ERR_PEM_ALLOC_FAILED ||
-           high == MBEDTLS_ERR_ECP_ALLOC_FAILED ||
-           high == MBEDTLS_ERR_MD_ALLOC_FAILED ||
-           low == MBEDTLS_ERR_ASN1_ALLOC_FAILED ||
-           low == MBEDTLS_ERR_MPI_ALLOC_FAILED;
-}
-
 /* Turn an error of mbedTLS into one of ours. */
 static int translate(tport_tls *t, int e)
 {
@@ -115,6 +208,10 @@ static int translate(tport_tls *t, int e)
 
     if (e == MBEDTLS_ERR_SSL_WANT_READ || e == MBEDTLS_ERR_SSL_WANT_WRITE)
         return TCALL_E_AGAIN;
+    if (t->empty > TPORT_TLS_MAX_EMPTY)
+        return fail(t, TCALL_E_LIMIT, t->host,
+                    ": too many alerts, tickets or other records of TLS "
+                    "without data");
     if (t->lower_error) /* lower knows better */
         return fail(t, t->lower_error, "", "");
     if (t->ended)
@@ -154,30 +251,130 @@ static int below_send(void *user, const unsigned char *bytes, size_t len)
 {
     tport_tls *t = (tport_tls *)user;
 
-    return below(t, t->lower.write(t->lower.user, (const char *)bytes, len),
-                 MBEDTLS_ERR_SSL_WANT_WRITE);
+    return below(
+        t, t->lower.write(t->lower.user, (const char *)bytes, tport_clamp(len)),
+        MBEDTLS_ERR_SSL_WANT_WRITE);
 }
 
+/* mbedTLS goes on within one call as long as it is given bytes, whatever they
+ * are: the limit ends that, because nobody looks at a clock meanwhile. */
 static int below_read(void *user, unsigned char *bytes, size_t cap)
 {
     tport_tls *t = (tport_tls *)user;
-    int n = t->lower.read(t->lower.user, (char *)bytes, cap);
+    int n;
 
+    if (t->empty > TPORT_TLS_MAX_EMPTY)
+        return MBEDTLS_ERR_NET_CONN_RESET;
+    n = t->lower.read(t->lower.user, (char *)bytes, tport_clamp(cap));
     t->ended = n == 0;
+    t->empty += n > 0 ? (uint32_t)n : 0;
     return below(t, n, MBEDTLS_ERR_SSL_WANT_READ);
 }
 
 /* ---- whom to trust ---- */
 
+/* Reads "192.168.1.2" and answers what follows it; NULL if it is none. */
+static const char *read_address4(const char *s, unsigned char *to)
+{
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        size_t digits = tport_span(s, tport_is_digit);
+        unsigned value = 0;
+
+        if (digits == 0 || digits > 3)
+            return NULL;
+        for (; digits > 0; digits--)
+            value = value * 10 + (unsigned)(*s++ - '0');
+        if (value > 255 || (i < 3 && *s++ != '.'))
+            return NULL;
+        to[i] = (unsigned char)value;
+    }
+    return s;
+}
+
+/* Reads one to four hexadecimal digits, the two bytes of a group. */
+static const char *read_group(const char *s, unsigned char *to)
+{
+    uint32_t value = 0;
+    int digits = 0;
+
+    for (; digits < 4 && tport_hex(*s) < 16; digits++)
+        value = value << 4 | tport_hex(*s++);
+    to[0] = (unsigned char)(value >> 8);
+    to[1] = (unsigned char)(value & 255);
+    return digits ? s : NULL;
+}
+
+/* Reads the forms of RFC 4291, 2.2: "::" is as many zeros as are missing, and
+ * the last four bytes may be written as in IPv4. */
+static bool read_address6(const char *s, unsigned char *to)
+{
+    size_t count = 0, gap = 17, tail;
+
+    if (s[0] == ':' && s[1] == ':') {
+        gap = 0;
+        s += 2;
+    }
+    while (*s && count < 16) {
+        const char *end = count <= 12 ? read_address4(s, to + count) : NULL;
+
+        if (end && !*end) {
+            count += 4;
+            s = end;
+            break;
+        }
+        if (!(s = read_group(s, to + count)))
+            return false;
+        count += 2;
+        if (s[0] == ':' && s[1] == ':' && gap > 16) {
+            gap = count;
+            s += 2;
+        } else if (s[0] == ':' && s[1]) {
+            s++;
+        } else if (*s) {
+            return false;
+        }
+    }
+    if (*s || (gap > 16) != (count == 16))
+        return false;
+    tail = gap < count ? count - gap : 0;
+    memmove(to + 16 - tail, to + count - tail, tail);
+    memset(to + count - tail, 0, 16 - count);
+    return true;
+}
+
+/* Answers the length of the address that host is; 0 for a name. */
+static uint8_t read_address(const char *host, unsigned char *to)
+{
+    const char *end = read_address4(host, to);
+
+    if (end && !*end)
+        return 4;
+    return strchr(host, ':') && read_address6(host, to) ? 16 : 0;
+}
+
+/* RFC 5280: an iPAddress of subjectAltName is [7], its bytes as on the wire.
+ * Versions of mbedTLS differ in whether they look at it; all list it. */
+static bool has_address(const tport_tls *t, const mbedtls_x509_crt *crt)
+{
+    const mbedtls_x509_sequence *name = &crt->subject_alt_names;
+
+    for (; name; name = name->next)
+        if (name->buf.tag == (MBEDTLS_ASN1_CONTEXT_SPECIFIC | 7) &&
+            name->buf.len == t->address_len &&
+            memcmp(name->buf.p, t->address, t->address_len) == 0)
+            return true;
+    return false;
+}
+
 static bool is_pin(const tport_tls *t, const mbedtls_x509_buf *der)
 {
+    const mbedtls_md_info_t *sha256 =
+        mbedtls_md_info_from_type(MBEDTLS_MD_SHA256);
     tport_pin hash;
     size_t i;
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    int e = mbedtls_sha256(der->p, der->len, hash, 0);
-#else
-    int e = mbedtls_sha256_ret(der->p, der->len, hash, 0);
-#endif
+    int e = mbedtls_md(sha256, der->p, der->len, hash);
 
     for (i = 0; e == 0 && i < t->pin_count; i++)
         if (memcmp(t->pins[i], hash, sizeof hash) == 0)
@@ -203,6 +400,8 @@ static int check_one(void *user, mbedtls_x509_crt *crt, int depth,
         if (depth == 0 && !t->pinned)
             *flags |= MBEDTLS_X509_BADCERT_NOT_TRUSTED;
     }
+    if (depth == 0 && t->address_len > 0 && !has_address(t, crt))
+        *flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
 #ifdef TPORT_INSECURE_NO_CLOCK
     *flags &=
         ~(uint32_t)(MBEDTLS_X509_BADCERT_EXPIRED | MBEDTLS_X509_BADCERT_FUTURE);
@@ -248,9 +447,11 @@ static int start(tport_tls *t)
     t->ended = t->up = t->pinned = false;
     t->lower_error = 0;
     t->unflushed = 0;
-    /* Without this call mbedTLS would take any host's certificate. */
+    t->empty = 0;
+    /* Without a name mbedTLS would take any host's certificate: check_one
+     * looks for the address. */
     if (e == 0)
-        e = mbedtls_ssl_set_hostname(&t->ssl, t->host);
+        e = mbedtls_ssl_set_hostname(&t->ssl, t->address_len ? NULL : t->host);
     /* A session that cannot be offered costs a whole handshake, no more. */
     if (e == 0 && t->has_session)
         (void)mbedtls_ssl_set_session(&t->ssl, &t->session);
@@ -258,16 +459,6 @@ static int start(tport_tls *t)
         return translate(t, e);
     t->started = true;
     return 0;
-}
-
-static bool is_ticket(int e)
-{
-#ifdef MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET
-    return e == MBEDTLS_ERR_SSL_RECEIVED_NEW_SESSION_TICKET;
-#else
-    (void)e;
-    return false;
-#endif
 }
 
 static int tls_connect(void *user)
@@ -302,6 +493,7 @@ static int tls_connect(void *user)
     if (flags != 0)
         return fail_certificate(t, flags);
     t->up = true;
+    t->empty = 0;
     keep_session(t);
     return 0;
 }
@@ -368,8 +560,10 @@ static int tls_read(void *user, char *bytes, size_t cap)
         t->blocked = false;
         r = mbedtls_ssl_read(&t->ssl, (unsigned char *)bytes, tport_clamp(cap));
     } while ((r == 0 && !t->ended) || at_once(t, r));
-    if (r > 0)
+    if (r > 0) {
+        t->empty = 0;
         return r;
+    }
     return r == MBEDTLS_ERR_SSL_PEER_CLOSE_NOTIFY ? 0 : translate(t, r);
 }
 
@@ -384,12 +578,15 @@ static void tls_close(void *user)
     t->started = t->up = false;
 }
 
-static void tls_wait(void *user, uint32_t ms)
+/* mbedTLS may say "again" though nothing below did: then it can go on. */
+static void tls_wants(void *user, tcall_wait *wait)
 {
     tport_tls *t = (tport_tls *)user;
 
-    if (t->lower.wait)
-        t->lower.wait(t->lower.user, ms);
+    if (t->started && !t->blocked)
+        tcall_wait_ms(wait, 0);
+    else if (t->lower.wants)
+        t->lower.wants(t->lower.user, wait);
 }
 
 static const char *tls_why(void *user)
@@ -400,7 +597,7 @@ static const char *tls_why(void *user)
 tport_stream tport_tls_stream(tport_tls *t)
 {
     tport_stream r = {tls_connect, tls_read, tls_write, tls_close,
-                      tls_wait,    tls_why,  NULL};
+                      tls_wants,   tls_why,  NULL};
 
     r.user = t;
     return r;
@@ -438,6 +635,26 @@ static int load_files(tport_tls *t, const char *file)
 }
 #endif
 
+/* ESP-IDF keeps its CAs in a form of its own, and looks them up in a callback
+ * that takes the place of check_one: there are no pins then. */
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+enum { HAS_BUNDLE = true };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    return esp_crt_bundle_attach(conf) == ESP_OK ? 0
+                                                 : MBEDTLS_ERR_SSL_ALLOC_FAILED;
+}
+#else
+enum { HAS_BUNDLE = false };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    (void)conf;
+    return 0;
+}
+#endif
+
 static int load_ca(tport_tls *t, const tport_tls_desc *d)
 {
     int e;
@@ -445,6 +662,9 @@ static int load_ca(tport_tls *t, const tport_tls_desc *d)
     t->pins = d->pins;
     t->pin_count = d->pins ? d->pin_count : 0;
     if (t->pin_count > 0)
+        return 0;
+    t->bundle = HAS_BUNDLE && !d->ca_pem && !d->ca_file;
+    if (t->bundle)
         return 0;
     e = d->ca_pem
             ? mbedtls_x509_crt_parse(&t->ca, (const unsigned char *)d->ca_pem,
@@ -464,34 +684,20 @@ static int load_ca(tport_tls *t, const tport_tls_desc *d)
 
 static int seed(tport_tls *t)
 {
-    int e = mbedtls_ctr_drbg_seed(&t->random, mbedtls_entropy_func, &t->entropy,
-                                  (const unsigned char *)"toolcall.h", 10);
-    bool memory = is_memory(e);
-#ifdef TPORT_PSA_
-    /* TLS 1.3 of mbedTLS 3 computes with it. Harmless when done already. */
-    if (e == 0) {
-        e = (int)psa_crypto_init();
-        memory = e == PSA_ERROR_INSUFFICIENT_MEMORY;
-    }
-#endif
+    int e = start_random(t);
+
     if (e == 0)
         return 0;
-    return memory ? translate(t, MBEDTLS_ERR_SSL_ALLOC_FAILED)
-                  : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
-}
-
-static void require_tls12(mbedtls_ssl_config *conf)
-{
-#if MBEDTLS_VERSION_NUMBER >= 0x03020000
-    mbedtls_ssl_conf_min_tls_version(conf, MBEDTLS_SSL_VERSION_TLS1_2);
-#else
-    mbedtls_ssl_conf_min_version(conf, MBEDTLS_SSL_MAJOR_VERSION_3,
-                                 MBEDTLS_SSL_MINOR_VERSION_3);
-#endif
+    return is_memory(e)
+               ? translate(t, e)
+               : fail(t, TCALL_E_ENTROPY,
+                      "TLS: there is no entropy, or no memory for its source",
+                      "");
 }
 
 static int configure(tport_tls *t)
 {
+    static const int suites[] = {TPORT_TLS_SUITES, 0};
     mbedtls_ssl_config *conf = &t->conf;
     int e = mbedtls_ssl_config_defaults(conf, MBEDTLS_SSL_IS_CLIENT,
                                         MBEDTLS_SSL_TRANSPORT_STREAM,
@@ -501,12 +707,10 @@ static int configure(tport_tls *t)
     mbedtls_ssl_conf_authmode(conf, MBEDTLS_SSL_VERIFY_REQUIRED);
     mbedtls_ssl_conf_ca_chain(conf, &t->ca, NULL);
     mbedtls_ssl_conf_verify(conf, check_one, t);
-    mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &t->random);
-#if defined(MBEDTLS_SSL_SESSION_TICKETS) && \
-    defined(MBEDTLS_SSL_PROTO_TLS1_3) && MBEDTLS_VERSION_NUMBER >= 0x03060100
-    mbedtls_ssl_conf_tls13_enable_signal_new_session_tickets(
-        conf, MBEDTLS_SSL_TLS1_3_SIGNAL_NEW_SESSION_TICKETS_ENABLED);
-#endif
+    mbedtls_ssl_conf_ciphersuites(conf, suites);
+    signal_tickets(conf);
+    if (e == 0 && t->bundle)
+        e = attach_bundle(conf);
     if (e == 0)
         e = mbedtls_ssl_setup(&t->ssl, conf);
     if (e != 0)
@@ -522,12 +726,12 @@ int tport_tls_init(tport_tls *t, const tport_tls_desc *d, tport_stream lower)
     memset(t, 0, sizeof *t);
     t->lower = lower;
     t->host = d->host ? d->host : "";
+    t->address_len = read_address(t->host, t->address);
     mbedtls_ssl_init(&t->ssl);
     mbedtls_ssl_config_init(&t->conf);
     mbedtls_ssl_session_init(&t->session);
     mbedtls_x509_crt_init(&t->ca);
-    mbedtls_entropy_init(&t->entropy);
-    mbedtls_ctr_drbg_init(&t->random);
+    init_random(t);
     if (!t->host[0])
         return fail(t, TCALL_E_USAGE, "TLS needs the name of the host", "");
     if ((r = seed(t)) != 0 || (r = load_ca(t, d)) != 0)
@@ -543,8 +747,7 @@ void tport_tls_free(tport_tls *t)
     mbedtls_ssl_config_free(&t->conf);
     mbedtls_ssl_session_free(&t->session);
     mbedtls_x509_crt_free(&t->ca);
-    mbedtls_ctr_drbg_free(&t->random);
-    mbedtls_entropy_free(&t->entropy);
+    free_random(t);
     memset(t, 0, sizeof *t);
 }
 

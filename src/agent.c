@@ -223,9 +223,10 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     tcall_agent_pick_(agent, text);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
-    agent->wait_ms = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = agent->reconnected = false;
+    agent->cancelled = 0;
+    agent->reconnected = false;
     agent->run = true;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_OK;
@@ -233,7 +234,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
 
 void tcall_agent_cancel(tcall_agent *agent)
 {
-    agent->cancelled = true;
+    agent->cancelled = 1;
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -242,9 +243,22 @@ static int tcall_agent_over_(const tcall_agent *agent)
     uint32_t limit = agent->desc.max_ms;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started > limit)
+    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
     return TCALL_OK;
+}
+
+/* Returns what the transport answered; notes what it waits for. */
+static int tcall_agent_heard_(tcall_agent *agent, int result)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    if (result != TCALL_E_AGAIN)
+        return result;
+    if (transport->wants)
+        transport->wants(transport->user, &agent->wait);
+    if (tcall_wait_is_empty_(&agent->wait))
+        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
+    return result;
 }
 
 /* In the last round that is left the model has to answer in words. */
@@ -271,6 +285,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -355,7 +370,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     result =
         transport->open(transport->user, &agent->request, &agent->response);
     if (result < 0)
-        return result;
+        return tcall_agent_heard_(agent, result);
     tcall_agent_tell_request_(agent);
     agent->sent = agent->received = agent->unsent = 0;
     memset(&agent->resume, 0, sizeof agent->resume);
@@ -371,7 +386,7 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     int accepted = transport->write(transport->user, bytes, len);
     if (accepted > 0)
         agent->sent += (size_t)accepted;
-    return accepted;
+    return tcall_agent_heard_(agent, accepted);
 }
 
 /* The reader tells of text and of calls as they come; listeners of the
@@ -464,7 +479,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -479,7 +503,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -489,7 +513,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -502,7 +526,7 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (count == 0)
         return tcall_agent_answered_(agent);
     if (count < 0)
-        return count;
+        return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
@@ -621,11 +645,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = 0;
+    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -680,21 +705,50 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
                        &call->cx.result.output);
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of
- * them wait for approval, so does the turn. */
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
     int open = 0, i;
     for (i = 0; i < agent->batch_count; i++)
         open += agent->batch[i].cx.state != TCALL_DONE_;
     do
         agent->turn = (agent->turn + 1) % agent->batch_count;
     while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = result == TCALL_E_APPROVAL ? agent->waiting + 1 : 0;
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
     agent->waiting = 0;
-    return TCALL_E_APPROVAL;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -718,9 +772,15 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    result = tcall_agent_turn_(agent, over);
+    call = &agent->batch[agent->turn];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
     if (result < 0 && !tcall_waits_(result))
         return result;
     return agent->delivered < agent->batch_count
@@ -836,9 +896,10 @@ static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
     memset(&event, 0, sizeof event);
     event.error = error;
     event.status = agent->response.status;
-    event.ms = agent->pause = agent->wait_ms = ms;
+    event.ms = agent->pause = ms;
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
     agent->pause_began = tcall_agent_now_(agent);
+    tcall_wait_ms(&agent->wait, ms);
     agent->state = TCALL_AGENT_PAUSE_;
 }
 
@@ -868,13 +929,13 @@ TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 }
 
 /* Looks whether the pause before the next try is over. */
-static int tcall_agent_wait_(tcall_agent *agent)
+static int tcall_agent_paused_(tcall_agent *agent)
 {
     uint32_t spent =
         agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    agent->wait_ms = spent < agent->pause ? agent->pause - spent : 0;
-    if (!agent->wait_ms)
-        agent->state = TCALL_AGENT_OPEN_;
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
 
@@ -905,7 +966,6 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
-    agent->wait_ms = 0;
     return error;
 }
 
@@ -920,11 +980,26 @@ static int tcall_agent_work_(tcall_agent *agent)
     if (over < 0)
         return over;
     switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_wait_(agent);
+    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
     case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
     case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
     default: return tcall_agent_read_(agent);
     }
+}
+
+/* Completes what the agent waits for: where nothing was said there is more work
+ * to do at once, and no wait is longer than the turn may be. */
+static int tcall_agent_waits_(tcall_agent *agent, int result)
+{
+    tcall_wait *wait = &agent->wait;
+    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t limit = agent->desc.max_ms;
+    if (result != TCALL_E_APPROVAL &&
+        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        wait->ms = 0;
+    if (limit)
+        tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
+    return result;
 }
 
 int tcall_agent_step(tcall_agent *agent)
@@ -934,22 +1009,30 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
     if (result < 0 && !tcall_waits_(result))
-        return tcall_agent_end_(agent, result);
-    return result;
+        result = tcall_agent_end_(agent, result);
+    return tcall_agent_waits_(agent, result);
+}
+
+void tcall_agent_wait(tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    tcall_wait wait = agent->wait;
+    tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+    if (wait.ms && transport->wait && !agent->cancelled)
+        transport->wait(transport->user, &wait);
 }
 
 /* Steps until there is nothing more to do without the caller. */
 static int tcall_agent_finish_(tcall_agent *agent)
 {
-    const tcall_transport *transport = &agent->desc.transport;
     int result;
     while ((result = tcall_agent_step(agent)) == TCALL_E_AGAIN)
-        if (agent->wait_ms && transport->wait)
-            transport->wait(transport->user, agent->wait_ms);
+        tcall_agent_wait(agent);
     return result;
 }
 

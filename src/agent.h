@@ -21,8 +21,8 @@ struct tcall_response;
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
  * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. A transport that blocks
- * never answers TCALL_E_AGAIN. */
+ * another error, after which only close is called. Each does a bounded piece of
+ * work and does not block: max_ms and cancel are looked at between them. */
 typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
@@ -39,8 +39,12 @@ typedef struct tcall_transport {
     /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
      * are no limits of time and no request is sent again. */
     uint32_t (*now_ms)(void *user);
-    /* Sleeps so many milliseconds or less. NULL: tcall_agent_run polls. */
-    void (*wait)(void *user, uint32_t ms);
+    /* Sleeps until the first thing that wait names has come, or less; a signal
+     * should wake it. NULL: tcall_agent_run polls without a pause. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
+     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
+    void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
 
@@ -72,6 +76,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -100,21 +107,27 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
  * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
-/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again, after
- * agent->wait_ms milliseconds at the latest, sooner does no harm; otherwise as
- * tcall_agent_run. */
+/* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
+ * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
+ * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
+ * at the latest. */
 TCALL_API int tcall_agent_step(tcall_agent *agent);
+/* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
+ * in loops around tcall_agent_step. */
+TCALL_API void tcall_agent_wait(tcall_agent *agent);
 /* Returns the model's text of this turn; it is valid until the next step. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
-/* Ends the turn with TCALL_E_CANCELLED at the next step. */
+/* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
+ * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Does one exchange and runs nothing. Returns the number of calls in the
  * answer; 0 ends the turn. */
@@ -155,16 +168,16 @@ typedef struct tcall_response {
 } tcall_response;
 
 struct tcall_agent {
-    uint32_t wait_ms;    /* tcall_agent_step has nothing to do for so long */
+    tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
     tcall_chat chat;
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
     /* private */
+    tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
     bool run;           /* calls are run, not only checked */
-    bool cancelled;     /* by tcall_agent_cancel */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
@@ -188,7 +201,8 @@ struct tcall_agent {
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
     int turn;         /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait for approval */
+    int waiting;      /* calls in a row that wait */
+    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };

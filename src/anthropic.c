@@ -53,7 +53,8 @@
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
+ * want to be called again. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -69,6 +70,8 @@ static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
+    {"thinking", TCALL_MEANS_REASONING},
+    {"redacted_thinking", TCALL_MEANS_REASONING},
     {NULL, 0},
 };
 

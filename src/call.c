@@ -20,7 +20,7 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
 {
     tcall *tc = call->cx.tc;
     tcall_event event;
-    if (!tc->desc.on_event && !tc->listeners)
+    if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -230,50 +230,86 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
     return true;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape);
+/* An open object or list that has a shape. */
+typedef struct tcall_coerce_level_ {
+    const tcall_object *object; /* or, of a list: */
+    const tcall_shape *item;
+    const tcall_tok *end;
+} tcall_coerce_level_;
 
-/* Marks what is to be coerced in a value, and what is inside of it. Returns how
- * many marks it set. Shapes are trees, so this goes no deeper than they do. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json value,
-                              const tcall_shape *node)
+/* Returns the node of a member or item that a level has, or NULL. */
+static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
+                                             tcall_json value)
 {
-    unsigned count = 0;
-    tcall_type type = tcall_json_type(value);
-    tcall_json item;
-    if (tcall_coerce_value_(scan, value, node))
-        return 1;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        return tcall_coerce_members_(scan, value,
-                                     (const tcall_object *)node->more);
-    if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        for (item = tcall_json_first(value); item.tok;
-             item = tcall_json_next(item))
-            count += tcall_coerce_(scan, item, (const tcall_shape *)node->more);
-    return count;
+    tcall_str key = tcall_json_key(value);
+    const char *name;
+    unsigned i;
+    if (level->item)
+        return level->item;
+    name = level->object->names;
+    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
+        if (tcall_str_eq(tcall_str_of(name), key))
+            return &level->object->members[i];
+    return NULL;
 }
 
-static unsigned tcall_coerce_members_(tcall_scan *scan, tcall_json object,
-                                      const tcall_object *shape)
+/* Opens a level where a value has parts with a shape. Returns whether it did.
+ */
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+                               const tcall_shape *node)
 {
-    unsigned count = 0, i;
-    const char *name = shape->names;
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        tcall_json member = tcall_json_get(object, name);
-        if (member.tok)
-            count += tcall_coerce_(scan, member, &shape->members[i]);
+    tcall_type type = tcall_json_type(value);
+    level->object = NULL;
+    level->item = NULL;
+    level->end = value.tok + value.tok->span;
+    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
+        level->object = (const tcall_object *)node->more;
+    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
+        level->item = (const tcall_shape *)node->more;
+    return level->object || level->item;
+}
+
+/* Marks what is to be coerced in the arguments, value after value. Returns how
+ * many marks it set. What is deeper than the decoder goes will be refused. */
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+                              const tcall_object *shape)
+{
+    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
+    tcall_shape root = tcall_root_;
+    unsigned count = 0;
+    root.more = shape;
+    if (!tcall_coerce_open_(level, at, &root))
+        return 0;
+    for (at.tok++; at.tok < levels->end;) {
+        const tcall_shape *node;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        if (at.tok == level->end) {
+            level--;
+            continue;
+        }
+        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
+        node = tcall_coerce_node_(level, at);
+        marked = node && tcall_coerce_value_(scan, at, node);
+        count += marked;
+        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+            at.tok += at.tok->span;
+        else {
+            level++;
+            at.tok++;
+        }
     }
     return count;
 }
 
 /* Marks what is to be coerced, unless types are strict. */
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
+                                                  tcall_call *call)
 {
     tcall_scan scan;
     call->coercions = 0;
     if (!tc->desc.strict_types)
-        call->coercions = (uint16_t)tcall_coerce_members_(&scan, call->args,
-                                                          call->tool->shape);
+        call->coercions =
+            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
 }
 
 #else
@@ -286,29 +322,13 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #endif /* TOOLCALL_NO_SHAPES */
 
-/* Lets a writer write the arguments, which were parsed. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_json(out, call->args);
-    tcall_writer_flush(out);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-TCALL_SHARED_ void tcall_hydrate_pour_(const tcall_call *call,
-                                       tcall_writer *out)
-{
-    tcall_write_bytes(out, call->arguments.ptr, call->arguments.len);
-    tcall_writer_flush(out);
-}
-
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
 /* ---- arguments as a struct, by the shape of the tool ---- */
+
+#ifndef TOOLCALL_NO_SCHEMA
 
 /* Lets the decoder read what is written. A misfit does not end that: the
  * decoder keeps it. */
@@ -317,6 +337,27 @@ static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
     tcall_decoder_feed((tcall_decoder *)user, bytes, len);
     return (int)len;
 }
+
+/* Lets the decoder read the arguments, which were parsed. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_writer writer;
+    char piece[64];
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
+    tcall_write_json(&writer, call->args);
+    tcall_writer_flush(&writer);
+}
+
+#else
+
+/* Without schemas there are no values: the decoder reads what came. */
+static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
+{
+    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
+}
+
+#endif
 
 /* Keeps in the call what the decoder found. */
 static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
@@ -337,15 +378,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
     const tcall_object *shape = call->tool->shape;
     void *bound = tcall_block_take_(&tc->block, shape->size);
     tcall_decoder decoder;
-    tcall_writer writer;
-    char piece[64];
     int r;
     if (!bound)
         return TCALL_E_MEMORY;
     tcall_decoder_init(&decoder, shape, bound);
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, &decoder);
-    tcall_hydrate_pour_(call, &writer);
+    tcall_hydrate_pour_(call, &decoder);
     r = tcall_hydrate_found_(call, &decoder);
     if (r == TCALL_OK)
         call->cx.bound = bound;
@@ -506,6 +543,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     return tcall_hydrate_judge_(tc, call, base);
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
  * or why there is nothing new to try. */
 TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
@@ -528,6 +567,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
     return TCALL_OK;
 }
+
+#else
+
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+{
+    (void)tc;
+    (void)base;
+    return call->error;
+}
+
+#endif
 
 #if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
 
@@ -627,7 +677,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
     if (len > 24)
         len = tcall_utf8_cut_(near, 24);
     tcall_write_key(out, "at");
-    tcall_write_int(out, (long)call->error_at);
+    tcall_write_int(out, (tcall_int)call->error_at);
     tcall_write_key(out, "near");
     tcall_write_str(out, tcall_slice_(near, len));
 }

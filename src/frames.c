@@ -47,6 +47,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
+    const uint8_t half_row = reader->scan.half_row;
+    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     if (!reader->any_document)
         reader->answer.message[0] = 0;
@@ -57,6 +59,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
+    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.half_row = half_row;
+    reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
 }
 
@@ -217,10 +222,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))

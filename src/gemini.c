@@ -41,9 +41,8 @@
     X(7, TCALL_FIELD_ID, 0, "id")                                            \
     X(7, TCALL_FIELD_NAME, 0, "name")                                        \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    /* Patches instead of arguments, which are never asked for: they are no  \
-     * object, so that nobody runs such a call. */                           \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
+    X(7, TCALL_FIELD_UNREAD, 0,                                              \
+      "partialArgs") /* patches, which are never asked for */
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 

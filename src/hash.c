@@ -159,8 +159,16 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 
 #ifndef TOOLCALL_NO_SHAPES
 
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape);
+/* Goes on with an object: its names and descriptions, and its defaults. */
+static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
+                               const tcall_object *object)
+{
+    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_words_text_(object->descriptions, object->count));
+    tcall_chain_(tc, hash,
+                 tcall_slice_((const char *)object->initial, object->size));
+}
 
 /* Goes on with a value's node: with what it says, not where that lies. */
 static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
@@ -179,29 +187,24 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(
             tc, hash,
             tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_hash_node_(tc, hash, (const tcall_shape *)node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_shape_(tc, hash, (const tcall_object *)node->more);
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_chain_(tc, hash,
+                     tcall_words_text_((const char *)node->more,
+                                       (unsigned)node->high + 1));
 }
 
-/* Goes on with a shape: its words, its defaults, its members. */
+/* Goes on with all that a shape says. */
 static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                               const tcall_object *shape)
 {
-    unsigned i;
-    tcall_str words;
-    for (i = 0;; i++) {
-        unsigned index = i;
-        words = tcall_shape_words_(shape, &index);
-        if (!words.len)
-            break;
-        tcall_chain_(tc, hash, words);
-    }
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)shape->initial, shape->size));
-    for (i = 0; i < shape->count; i++)
-        tcall_hash_node_(tc, hash, &shape->members[i]);
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.node)
+            tcall_hash_node_(tc, hash, walk.node);
+        if (walk.entered)
+            tcall_hash_object_(tc, hash, walk.entered);
+    } while (tcall_walk_next_(&walk));
 }
 
 #else

@@ -178,13 +178,15 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
     const tcall_backoff *retry = (const tcall_backoff *)user;
     tcall_pause_ *pause;
     bool timed = cx->tc->desc.now_ms != NULL;
+    uint32_t spent;
     int r;
     pause = (tcall_pause_ *)tcall_scratch(cx, "retry", sizeof *pause);
     if (!pause)
         return TCALL_E_MEMORY;
     for (;;) {
-        if (pause->ms && timed && tcall_now_(cx->tc) - pause->since < pause->ms)
-            return TCALL_E_AGAIN;
+        spent = tcall_now_(cx->tc) - pause->since;
+        if (pause->ms && timed && spent < pause->ms)
+            return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
             !tcall_repeatable_(cx->call->tool))
@@ -227,7 +229,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");

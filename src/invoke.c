@@ -29,16 +29,16 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* Does what the library does itself at a stage, after its hooks. */
 static int tcall_built_in_(tcall_ctx *cx)
 {
-    const tcall_tool *tool = cx->call->tool;
     switch (cx->stage) {
     case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
     case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
     case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT:
-        return tool && tool->output ? tcall_check_output_(cx) : TCALL_OK;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
     default: return TCALL_OK;
     }
 }
@@ -70,6 +70,41 @@ static int tcall_walk_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -85,6 +120,8 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 }
+
+#ifndef TOOLCALL_NO_EVENTS
 
 /* Reports that the call failed; of one that is not permitted the developer
  * reads what to change. */
@@ -102,6 +139,15 @@ static void tcall_tell_error_(tcall_ctx *cx)
     }
     tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
 }
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
 
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
@@ -122,6 +168,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     return call->error;
 }
 
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -135,9 +190,11 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
+    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
+    tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
 }

@@ -15,7 +15,7 @@
  * or failed; out is complete in both cases. Two errors leave out untouched and
  * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). */
+ * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
 /* Hydrates, invokes and releases: calls a tool by its name, without a model.
  * For tools that answer at once; one that has not finished is cancelled,

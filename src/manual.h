@@ -53,13 +53,16 @@
  *     NO_SHAPES      shapes and their decoder
  *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
  *                    arguments are strict JSON
- *     NO_INT64       of shapes: integer64 and number, which need 64 bits
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
+ *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
+ *     NO_EVENTS      telling listeners what happens
+ *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
  *     NO_PICK_INDEX  the index that makes ranking faster
  *     NO_SYNONYMS    English words that mean the same, for ranking

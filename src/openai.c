@@ -52,6 +52,8 @@ TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
  * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
+    {"eos", TCALL_STOP_END},
+    {"end_turn", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
     {"function_call", TCALL_STOP_TOOL_CALLS},
     {"length", TCALL_STOP_LENGTH},

@@ -38,15 +38,17 @@ typedef struct tcall_reader {
     /* of the current document */
     uint8_t event;  /* TCALL_MEANS_... */
     uint8_t choice; /* the number of the one at hand */
-    bool stopped;   /* a reason to stop was given */
-    bool whole;     /* it is a whole answer */
-    bool repeats;   /* there were elements before it */
+    bool in_choice, choice_known;
+    bool stopped; /* a reason to stop was given */
+    bool whole;   /* it is a whole answer */
+    bool repeats; /* there were elements before it */
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */

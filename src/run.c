@@ -51,6 +51,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
 /* Writes the same for the developer: which tool it is, and the remedy. */
 TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
@@ -65,6 +67,8 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, " to tcall_desc.allow");
     }
 }
+
+#endif
 
 /* Checks that the registry allows what the tool needs. The reason is kept:
  * audit and events show it, too. */
@@ -217,7 +221,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_output_check_(tcall_ctx *cx)
+static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
@@ -234,11 +238,12 @@ static int tcall_output_check_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output. */
+/* Checks the output against tool->output, if it has that. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tcall_output_check_(cx);
+    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }

@@ -407,6 +407,30 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
+/* May the string at hand hold half a character at its end, or at its begin?
+ * Some servers cut the model's words between the escapes of two surrogates. */
+static bool tcall_scan_splits_(const tcall_scan *s)
+{
+    return s->split && !s->raw_depth &&
+           (s->string_mode == TCALL_STRING_VALUE_ ||
+            s->string_mode == TCALL_STRING_UNHEARD_);
+}
+
+/* The string ends behind a high surrogate: the next one of its row has to
+ * begin with the low one. */
+static int tcall_scan_half_(tcall_scan *s)
+{
+    if (!tcall_scan_splits_(s))
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    if (s->string_mode == TCALL_STRING_VALUE_) {
+        s->half = s->high;
+        s->half_row = s->row;
+    }
+    s->high = 0;
+    tcall_scan_string_end_(s);
+    return s->error;
+}
+
 /* \uXXXX is complete: a character, or half of one. */
 static int tcall_scan_unit_(tcall_scan *s)
 {
@@ -421,7 +445,9 @@ static int tcall_scan_unit_(tcall_scan *s)
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF) {
+    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
+               !(tcall_scan_splits_(s) &&
+                 s->string_mode == TCALL_STRING_UNHEARD_)) {
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
@@ -441,6 +467,8 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
     }
     if (s->state == TCALL_S_LOW_) {
+        if (c == '"')
+            return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
         return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
@@ -542,6 +570,13 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
     tcall_scan_begin_(s, p);
+    if (s->half && s->half_row == s->row && !s->raw_depth) {
+        s->state = TCALL_S_LOW_;
+        s->string_mode = TCALL_STRING_VALUE_;
+        s->high = s->half;
+        s->half = 0;
+        return p + 1;
+    }
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_

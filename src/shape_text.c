@@ -412,38 +412,106 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
     return writer->error;
 }
 
+/* ---- all of a shape ---- */
+
+/* A walk over the nodes of a shape, each before what is in it: those of members
+ * and of items. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
+    const tcall_object *entered; /* the object that begins here, or NULL */
+    uint8_t depth;
+    struct {
+        const tcall_object *object;
+        uint8_t next; /* of its members */
+    } open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+static void tcall_walk_enter_(tcall_shape_walk_ *walk,
+                              const tcall_object *object)
+{
+    walk->entered = object;
+    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
+        return;
+    walk->open[walk->depth].object = object;
+    walk->open[walk->depth++].next = 0;
+}
+
+/* Begins at the root. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape)
+{
+    walk->node = NULL;
+    walk->depth = 0;
+    tcall_walk_enter_(walk, shape);
+}
+
+/* Returns the next member of the open objects, or NULL. */
+static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth) {
+        uint8_t level = (uint8_t)(walk->depth - 1);
+        uint8_t next = walk->open[level].next;
+        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
+        if (next < object->count) {
+            walk->open[level].next++;
+            return object->members + next;
+        }
+        walk->depth = level;
+    }
+    return NULL;
+}
+
+/* Goes on to the next node; returns false at the end. */
+TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    const tcall_shape *node = walk->node;
+    uint8_t kind;
+    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
+        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
+    else
+        node = tcall_walk_member_(walk);
+    walk->node = node;
+    walk->entered = NULL;
+    if (!node)
+        return false;
+    kind = TCALL_FETCH_8_(&node->kind);
+    if (kind == TCALL_KIND_OBJECT)
+        tcall_walk_enter_(
+            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
 /* Returns one of the texts in which the shape's meaning is: names,
  * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one; it
- * is counted down on the way. */
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *text = NULL;
-    unsigned i, count = object->count;
-    if (count && *index < 2)
-        text = *index ? object->descriptions : object->names;
-    *index -= count ? 2 : 0;
-    for (i = 0; !text && i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, member, object->members + i);
-        tcall_shape node = *member;
-        while (node.kind == TCALL_KIND_LIST)
-            TCALL_COPY_(&node, node.more, sizeof node);
-        if (node.kind == TCALL_KIND_OBJECT) {
-            tcall_str found =
-                tcall_shape_words_((const tcall_object *)node.more, index);
-            if (found.len)
-                return found;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape);
+    do {
+        if (walk.entered) {
+            TCALL_FETCH_(tcall_object, object, walk.entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
         }
-        if (node.kind == TCALL_KIND_CHOICE && (*index)-- == 0) {
-            text = (const char *)node.more;
-            count = (unsigned)node.high + 1;
-        }
-    }
-    return text ? tcall_slice_(
-                      text, (size_t)(tcall_word_at_(text, (int)count) - text))
-                : tcall_slice_(NULL, 0);
+    } while (tcall_walk_next_(&walk));
+    return tcall_slice_(NULL, 0);
 }
 
 /* ---- a struct as JSON ---- */
@@ -958,7 +1026,7 @@ TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
 }
 
 TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned *index)
+                                           unsigned index)
 {
     (void)shape;
     (void)index;

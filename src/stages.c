@@ -10,6 +10,8 @@
  * of the next hook.
  */
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* ---- the order of the hooks of a call ---- */
 
 /* Chooses the order: a tool that has no hooks of its own shares the
@@ -22,8 +24,6 @@ TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
     if (tool && tool->hook_count && tc->orders)
         cx->order = &tc->orders[tool - tc->desc.tools];
 }
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* Moves *at past the hooks of earlier stages. */
 static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
@@ -305,13 +305,15 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 #else
 
-/* Without hooks the tool is all there is to run at a stage. */
+TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
 TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 {
-    if (cx->stage != TCALL_AROUND_EXECUTE)
-        return TCALL_OK;
-    cx->attempt = 1;
-    return tcall_run_(cx);
+    (void)cx;
+    return TCALL_OK;
 }
 
 #endif

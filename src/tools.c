@@ -107,25 +107,18 @@ static void tcall_name_remove_(tcall *tc, tcall_str name)
 
 /* ---- what can be wrong with a table ---- */
 
-/* A condition that must not hold, and what to tell the developer if it does. */
-typedef struct tcall_table_fault_ {
-    bool wrong;
-#ifndef TOOLCALL_NO_REPORT
-    const char *sentence;
-#endif
-} tcall_table_fault_;
+/* A row or table that is judged, and what came of it so far. */
+typedef struct tcall_review_ {
+    tcall *tc;
+    const char *name;
+    int error; /* TCALL_OK or TCALL_E_TOOL */
+} tcall_review_;
 
-#ifndef TOOLCALL_NO_REPORT
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong, sentence               \
-    }
-#else
-#define TCALL_FAULT_(wrong, sentence) \
-    {                                 \
-        wrong                         \
-    }
-#endif
+static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
+{
+    tcall_review_ review = {tc, name, TCALL_OK};
+    return review;
+}
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -138,45 +131,37 @@ TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
     return out;
 }
 
+/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
+ * what to tell the developer where it does. */
 #ifndef TOOLCALL_NO_REPORT
 
-/* Reports that a thing has a fault. */
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_ tcall_refuse_
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong,
+                          const char *sentence)
 {
-    tcall_writer *out = tcall_report_(tc, name);
+    tcall_writer *out;
+    if (!wrong)
+        return;
+    review->error = TCALL_E_TOOL;
+    out = tcall_report_(review->tc, review->name);
     if (out) {
-        tcall_write_text(out, fault->sentence);
+        tcall_write_text(out, sentence);
         tcall_write_text(out, "\n");
     }
 }
 
 #else
 
-static void tcall_report_fault_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *fault)
+#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
+
+static void tcall_refuse_(tcall_review_ *review, bool wrong)
 {
-    (void)tc;
-    (void)name;
-    (void)fault;
+    if (wrong)
+        review->error = TCALL_E_TOOL;
 }
 
 #endif
-
-/* Reports all faults that are true of the thing with this name. */
-static int tcall_report_faults_(tcall *tc, const char *name,
-                                const tcall_table_fault_ *faults, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (!faults[i].wrong)
-            continue;
-        r = TCALL_E_TOOL;
-        tcall_report_fault_(tc, name, &faults[i]);
-    }
-    return r;
-}
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -204,60 +189,54 @@ TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!checked && !tool->allow_no_schema,
-                     "parameters is missing: give a JSON Schema, or a shape, "
-                     "or set allow_no_schema"),
-        TCALL_FAULT_(tool->parameters && tool->shape,
-                     "parameters and shape say the same twice: leave out "
-                     "parameters, which is written from the shape"),
-        TCALL_FAULT_(tool->strict && !checked,
-                     "strict needs parameters, or a shape, to hold the model "
-                     "to"),
-        TCALL_FAULT_(tool->fields && tool->shape,
-                     "a shape fills its struct itself: leave out fields and "
-                     "args_size"),
-        TCALL_FAULT_(tool->fields && !checked,
-                     "fields need parameters: the schema that says what they "
-                     "are"),
-        TCALL_FAULT_(tool->fields && !tool->args_size,
-                     "fields need args_size: sizeof the struct that they "
-                     "describe"),
-        TCALL_FAULT_(tool->args_size && !tool->fields,
-                     "args_size needs fields: the table that fills the struct"),
-        TCALL_FAULT_(tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                     "no_schema_mode is none of tcall_no_schema"),
+    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
+                  "parameters is missing: give a JSON Schema, or a shape, "
+                  "or set allow_no_schema");
+    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+                  "parameters and shape say the same twice: leave out "
+                  "parameters, which is written from the shape");
+    TCALL_REFUSE_(review, tool->strict && !checked,
+                  "strict needs parameters, or a shape, to hold the model "
+                  "to");
+    TCALL_REFUSE_(review, tool->fields && tool->shape,
+                  "a shape fills its struct itself: leave out fields and "
+                  "args_size");
+    TCALL_REFUSE_(review, tool->fields && !checked,
+                  "fields need parameters: the schema that says what they "
+                  "are");
+    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
+                  "fields need args_size: sizeof the struct that they "
+                  "describe");
+    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
+                  "args_size needs fields: the table that fills the struct");
+    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
-        TCALL_FAULT_(tool->shape != NULL,
-                     "shapes were left out by TOOLCALL_NO_SHAPES"),
+    TCALL_REFUSE_(review, tool->shape != NULL,
+                  "shapes were left out by TOOLCALL_NO_SHAPES");
 #endif
 #ifdef TOOLCALL_NO_BIND
-        TCALL_FAULT_(tool->fields != NULL,
-                     "fields were left out by TOOLCALL_NO_BIND"),
+    TCALL_REFUSE_(review, tool->fields != NULL,
+                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
 }
 
 #else
 
-TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
-                                                      const tcall_tool *tool)
+static void tcall_row_check_arguments_(tcall_review_ *review,
+                                       const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->shape, "shape is missing: TOOLCALL_NO_SCHEMA left "
-                                   "out all else that checks arguments"),
-        TCALL_FAULT_(tool->parameters || tool->output ||
-                         tool->provider_schema || tool->fields,
-                     "schemas were left out by TOOLCALL_NO_SCHEMA"),
-    };
-    return tcall_report_faults_(tc, tool->name, faults,
-                                sizeof faults / sizeof *faults);
+    TCALL_REFUSE_(review, !tool->shape,
+                  "shape is missing: TOOLCALL_NO_SCHEMA left "
+                  "out all else that checks arguments");
+    TCALL_REFUSE_(review,
+                  tool->parameters || tool->output || tool->provider_schema ||
+                      tool->fields,
+                  "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 
 #endif
@@ -265,70 +244,76 @@ TCALL_NOINLINE_ static int tcall_row_check_arguments_(tcall *tc,
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 {
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(!tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                     "the name must begin with a letter or _ and have 1 to 64 "
-                     "of A-Z a-z 0-9 _ -"),
-        TCALL_FAULT_(tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                     "another tool has this name"),
-        TCALL_FAULT_(!tool->run,
-                     "run is missing: name the function that does the work"),
-        TCALL_FAULT_((tool->permissions | tool->optional_permissions) >
-                         TCALL_EVERYTHING,
-                     "permissions has a bit that is none of TCALL_READ ... "
-                     "TCALL_ACTUATE"),
-        TCALL_FAULT_(tool->safe > TCALL_SAFETY_UNSAFE,
-                     "safe is none of tcall_safety"),
-        TCALL_FAULT_(!tool->hooks != !tool->hook_count,
-                     "hooks and hook_count belong together: give both"),
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    TCALL_REFUSE_(&review,
+                  !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
+                  "the name must begin with a letter or _ and have 1 to 64 "
+                  "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  "another tool has this name");
+    TCALL_REFUSE_(&review, !tool->run,
+                  "run is missing: name the function that does the work");
+    TCALL_REFUSE_(&review,
+                  (tool->permissions | tool->optional_permissions) >
+                      TCALL_EVERYTHING,
+                  "permissions has a bit that is none of TCALL_READ ... "
+                  "TCALL_ACTUATE");
+    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  "safe is none of tcall_safety");
+    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
+                  "hooks and hook_count belong together: give both");
 #ifdef TOOLCALL_NO_STRICT
-        TCALL_FAULT_(tool->strict, "strict was left out by TOOLCALL_NO_STRICT"),
+    TCALL_REFUSE_(&review, tool->strict,
+                  "strict was left out by TOOLCALL_NO_STRICT");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(tool->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, tool->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    int r = tcall_report_faults_(tc, tool->name, faults,
-                                 sizeof faults / sizeof *faults);
-    return tcall_row_check_arguments_(tc, tool) < 0 ? TCALL_E_TOOL : r;
+    tcall_row_check_arguments_(&review, tool);
+    return review.error;
 }
 
 /* The same for the registry itself. */
 static int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
-    const tcall_table_fault_ faults[] = {
-        TCALL_FAULT_(desc->tool_count > 0 && !desc->tools,
-                     "tool_count needs tools: the table"),
-        TCALL_FAULT_(desc->tool_count > UINT16_MAX ||
-                         desc->row_count > UINT16_MAX,
-                     "there are more than 65535 tools"),
-        TCALL_FAULT_(!desc->rows != !desc->row_count,
-                     "rows and row_count belong together: give both"),
-        TCALL_FAULT_(desc->rows && desc->row_count < desc->tool_count,
-                     "rows has less room than tools needs"),
-        TCALL_FAULT_(!desc->hooks != !desc->hook_count,
-                     "hooks and hook_count belong together: give both"),
-        TCALL_FAULT_(!desc->services != !desc->service_count,
-                     "services and service_count belong together: give both"),
-        TCALL_FAULT_(
-            desc->validator && !desc->validator->check,
-            "validator needs check: the function that checks arguments"),
+    tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
+    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
+                  "tool_count needs tools: the table");
+    TCALL_REFUSE_(&review,
+                  desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
+                  "there are more than 65535 tools");
+    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
+                  "rows and row_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  "rows has less room than tools needs");
+    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
+                  "hooks and hook_count belong together: give both");
+    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
+                  "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
+                  "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
-        TCALL_FAULT_(desc->report != NULL, ""),
+    TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
 #ifdef TOOLCALL_NO_SCHEMA
-        TCALL_FAULT_(desc->validator != NULL,
-                     "validator was left out by TOOLCALL_NO_SCHEMA"),
+    TCALL_REFUSE_(&review, desc->validator != NULL,
+                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
-        TCALL_FAULT_(desc->hook_count > 0,
-                     "hooks were left out by TOOLCALL_NO_HOOKS"),
+    TCALL_REFUSE_(&review, desc->hook_count > 0,
+                  "hooks were left out by TOOLCALL_NO_HOOKS");
 #endif
-    };
-    return tcall_report_faults_(tc, "tcall_desc", faults,
-                                sizeof faults / sizeof *faults);
+#ifdef TOOLCALL_NO_EVENTS
+    TCALL_REFUSE_(&review, desc->on_event != NULL,
+                  "on_event was left out by TOOLCALL_NO_EVENTS");
+#endif
+#ifdef TOOLCALL_NO_REPAIR
+    TCALL_REFUSE_(&review, desc->repair != NULL,
+                  "repair was left out by TOOLCALL_NO_REPAIR");
+#endif
+    return review.error;
 }
 
 /* ---- schemas of a row ---- */
@@ -516,14 +501,14 @@ enum {
     TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
 };
 
+#ifndef TOOLCALL_NO_HOOKS
+
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
 #define TCALL_X_(NAME, name, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* True when hook a runs before hook b, which is earlier in the tables. */
 static bool tcall_hook_before_(const tcall_hook *first,
@@ -551,29 +536,35 @@ static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
     }
 }
 
-/* Reports what is wrong with a table of hooks, each by its own name. */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
+
+/* The same for a table of hooks. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
                               const tcall_hook *hooks, size_t count)
 {
     int r = TCALL_OK;
     size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_table_fault_ faults[] = {
-            TCALL_FAULT_(!hooks[i].run,
-                         "run is missing: name the function to call"),
-            TCALL_FAULT_(hooks[i].stage >= TCALL_STAGE_COUNT,
-                         "its stage is none of TCALL_STAGES"),
-        };
-        char which[64];
-        tcall_writer out;
-        tcall_writer_init(&out, which, sizeof which - 1);
-        tcall_write_text(&out, name ? name : "(no name)");
-        tcall_write_text(&out, ": hook ");
-        tcall_write_text(&out, hooks[i].name ? hooks[i].name : "(no name)");
-        which[out.fill] = '\0';
-        if (tcall_report_faults_(tc, which, faults, 2) < 0)
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
             r = TCALL_E_TOOL;
-    }
     return r;
 }
 
@@ -762,6 +753,14 @@ TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
     return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
 }
 
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
@@ -791,3 +790,22 @@ void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
     if (*at)
         *at = listener->next;
 }
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */

@@ -1,5 +1,6 @@
 #pragma once
 #include "block.h"
+#include "wait.h"
 #include "shape.h"
 #include "bind.h"
 #include "schema.h"
@@ -129,7 +130,8 @@ typedef struct tcall_session {
 /* Does the work. args have been checked against the schema or shape. Writes the
  * answer for the model to out: text (tcall_write_text) or JSON; what does not
  * fit is cut, and the model is told so. Returns TCALL_OK, an error, with the
- * reason in words in out, or TCALL_E_AGAIN to be called again. */
+ * reason in words in out, or TCALL_E_AGAIN to be called again: cx->wait is to
+ * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 typedef struct tcall_tool {
@@ -338,8 +340,10 @@ TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
  * until then, and its row is used again only when no call is under way. */
 TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
+#ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
  * latest listener and so on. A listener may remove itself while it is
  * called. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif

@@ -480,10 +480,9 @@ static void tcall_split_signs_(tcall_split_ *words)
 /* Goes on with the next text of a shape. */
 static bool tcall_split_more_(tcall_split_ *words)
 {
-    unsigned index = words->shape_text++;
     tcall_str text = tcall_slice_(NULL, 0);
     if (words->shape)
-        text = tcall_shape_words_(words->shape, &index);
+        text = tcall_shape_words_(words->shape, words->shape_text++);
     words->cursor = text.ptr;
     words->end = text.len ? text.ptr + text.len : text.ptr;
     return text.len > 0;

@@ -5,20 +5,24 @@
  *
  * writes the certificate of the server, followed by that of the CA which
  * signed it, its key, and on request the CA's certificate alone, all as PEM.
- * Names: localhost and 127.0.0.1. CERT can also be given to a client as the
- * file of those it trusts. The CA's key is never written anywhere.
+ * Names: localhost, 127.0.0.1 and ::1. CERT can also be given to a client as
+ * the file of those it trusts. The CA's key is never written anywhere.
  *
  * tests/port_server.h includes this file with MKCERT_NO_MAIN defined.
  */
-#include <mbedtls/ctr_drbg.h>
-#include <mbedtls/ecp.h>
-#include <mbedtls/entropy.h>
 #include <mbedtls/oid.h>
 #include <mbedtls/pk.h>
+#include <mbedtls/ssl.h>
+#include <mbedtls/ssl_ticket.h>
 #include <mbedtls/version.h>
 #include <mbedtls/x509_crt.h>
 #include <stdio.h>
 #include <string.h>
+#if MBEDTLS_VERSION_NUMBER < 0x04000000
+#include <mbedtls/ctr_drbg.h>
+#include <mbedtls/ecp.h>
+#include <mbedtls/entropy.h>
+#endif
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
 #include <psa/crypto.h>
 #endif
@@ -37,8 +41,65 @@ typedef struct mkcert_result {
     char key[1024];  /* PEM of the server's key */
 } mkcert_result;
 
+/* ---- what differs between the versions of mbedTLS ---- */
+
+#if MBEDTLS_VERSION_NUMBER >= 0x04000000
+/* Random numbers are PSA's everywhere, and nobody gives them. */
+#define MKCERT_WRITE_RANDOM
+#define MKCERT_PARSE_RANDOM
+
+static int mkcert_begin(void)
+{
+    return (int)psa_crypto_init();
+}
+
+static void mkcert_end(void)
+{
+}
+
+static int mkcert_new_key(mbedtls_pk_context *key)
+{
+    psa_key_attributes_t a = PSA_KEY_ATTRIBUTES_INIT;
+    mbedtls_svc_key_id_t id;
+    int e;
+
+    psa_set_key_usage_flags(&a, PSA_KEY_USAGE_SIGN_HASH | PSA_KEY_USAGE_EXPORT);
+    psa_set_key_algorithm(&a, PSA_ALG_ECDSA(PSA_ALG_ANY_HASH));
+    psa_set_key_type(&a, PSA_KEY_TYPE_ECC_KEY_PAIR(PSA_ECC_FAMILY_SECP_R1));
+    psa_set_key_bits(&a, 256);
+    e = (int)psa_generate_key(&a, &id);
+    if (e == 0) {
+        e = mbedtls_pk_copy_from_psa(id, key);
+        psa_destroy_key(id);
+    }
+    return e;
+}
+
+static int mkcert_bytes(unsigned char *to, size_t len)
+{
+    return (int)psa_generate_random(to, len);
+}
+
+static inline int mkcert_tickets(mbedtls_ssl_ticket_context *tickets)
+{
+    return mbedtls_ssl_ticket_setup(tickets, PSA_ALG_GCM, PSA_KEY_TYPE_AES, 256,
+                                    3600);
+}
+
+static inline void mkcert_conf_random(mbedtls_ssl_config *conf)
+{
+    (void)conf;
+}
+#else
 static mbedtls_entropy_context mkcert_entropy;
 static mbedtls_ctr_drbg_context mkcert_random;
+
+#define MKCERT_WRITE_RANDOM , mbedtls_ctr_drbg_random, &mkcert_random
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+#define MKCERT_PARSE_RANDOM MKCERT_WRITE_RANDOM
+#else
+#define MKCERT_PARSE_RANDOM
+#endif
 
 static int mkcert_begin(void)
 {
@@ -68,14 +129,45 @@ static int mkcert_new_key(mbedtls_pk_context *key)
                                    &mkcert_random);
 }
 
+static int mkcert_bytes(unsigned char *to, size_t len)
+{
+    return mbedtls_ctr_drbg_random(&mkcert_random, to, len);
+}
+
+static inline int mkcert_tickets(mbedtls_ssl_ticket_context *tickets)
+{
+    return mbedtls_ssl_ticket_setup(tickets, mbedtls_ctr_drbg_random,
+                                    &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
+                                    3600);
+}
+
+static inline void mkcert_conf_random(mbedtls_ssl_config *conf)
+{
+    mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &mkcert_random);
+}
+#endif
+
+/* Reads the certificates and the key of a server. */
+static inline int mkcert_pair(mbedtls_x509_crt *crt, mbedtls_pk_context *key,
+                              const mkcert_result *c)
+{
+    int e = mbedtls_x509_crt_parse(crt, (const unsigned char *)c->cert,
+                                   strlen(c->cert) + 1);
+
+    return e | mbedtls_pk_parse_key(key, (const unsigned char *)c->key,
+                                    strlen(c->key) + 1, NULL,
+                                    0 MKCERT_PARSE_RANDOM);
+}
+
+/* ---- certificates ---- */
+
 /* subjectAltName by hand, because 2.28 has no function for it: a SEQUENCE of
- * names [2] and addresses [7]. mbedTLS before 3.5 only looks at names, so
- * the address stands there as well. */
+ * names [2] and addresses [7]; localhost has 127.0.0.1 and ::1. */
 static int mkcert_add_names(mbedtls_x509write_cert *w, const char *host)
 {
-    static const unsigned char ip[] = {0x87, 4, 127, 0, 0, 1};
-    static const unsigned char ip_name[] = "\x82\x09"
-                                           "127.0.0.1";
+    static const unsigned char ip[] = {0x87, 4, 127, 0, 0, 1, 0x87, 16,
+                                       0,    0, 0,   0, 0, 0, 0,    0,
+                                       0,    0, 0,   0, 0, 0, 0,    1};
     unsigned char der[128];
     size_t n = strlen(host), len = 2;
 
@@ -86,8 +178,6 @@ static int mkcert_add_names(mbedtls_x509write_cert *w, const char *host)
     memcpy(der + len, host, n);
     len += n;
     if (strcmp(host, "localhost") == 0) {
-        memcpy(der + len, ip_name, sizeof ip_name - 1);
-        len += sizeof ip_name - 1;
         memcpy(der + len, ip, sizeof ip);
         len += sizeof ip;
     }
@@ -101,7 +191,7 @@ static int mkcert_add_names(mbedtls_x509write_cert *w, const char *host)
 static int mkcert_set_serial(mbedtls_x509write_cert *w)
 {
     unsigned char raw[8];
-    int e = mbedtls_ctr_drbg_random(&mkcert_random, raw, sizeof raw);
+    int e = mkcert_bytes(raw, sizeof raw);
 
     if (e)
         return e;
@@ -155,8 +245,8 @@ static int mkcert_sign(char *pem, size_t cap, mbedtls_pk_context *subject,
     if (!e && q)
         e = mkcert_add_names(&w, q->host);
     if (!e)
-        e = mbedtls_x509write_crt_pem(&w, (unsigned char *)pem, cap,
-                                      mbedtls_ctr_drbg_random, &mkcert_random);
+        e = mbedtls_x509write_crt_pem(&w, (unsigned char *)pem,
+                                      cap MKCERT_WRITE_RANDOM);
     mbedtls_x509write_crt_free(&w);
     return e;
 }

@@ -11,7 +11,6 @@
 
 #include <arpa/inet.h>
 #include <mbedtls/net_sockets.h>
-#include <mbedtls/ssl_ticket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -72,22 +71,6 @@ static inline int peer_recv(void *user, unsigned char *b, size_t n)
     return r < 0 ? MBEDTLS_ERR_NET_RECV_FAILED : (int)r;
 }
 
-static inline int peer_pair(mbedtls_x509_crt *crt, mbedtls_pk_context *key,
-                            const mkcert_result *c)
-{
-    int e = mbedtls_x509_crt_parse(crt, (const unsigned char *)c->cert,
-                                   strlen(c->cert) + 1);
-
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    return e | mbedtls_pk_parse_key(key, (const unsigned char *)c->key,
-                                    strlen(c->key) + 1, NULL, 0,
-                                    mbedtls_ctr_drbg_random, &mkcert_random);
-#else
-    return e | mbedtls_pk_parse_key(key, (const unsigned char *)c->key,
-                                    strlen(c->key) + 1, NULL, 0);
-#endif
-}
-
 static inline int peer_sni(void *user, mbedtls_ssl_context *ssl,
                            const unsigned char *name, size_t len)
 {
@@ -109,17 +92,15 @@ static inline int peer_init(peer_tls *s, const mkcert_result *c)
     mbedtls_ssl_ticket_init(&s->tickets);
     mbedtls_x509_crt_init(&s->second_crt);
     mbedtls_pk_init(&s->second_key);
-    e |= peer_pair(&s->crt, &s->key, c);
+    e |= mkcert_pair(&s->crt, &s->key, c);
     if (peer_second)
-        e |= peer_pair(&s->second_crt, &s->second_key, peer_second);
+        e |= mkcert_pair(&s->second_crt, &s->second_key, peer_second);
     e |= mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
                                      MBEDTLS_SSL_TRANSPORT_STREAM,
                                      MBEDTLS_SSL_PRESET_DEFAULT);
-    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &mkcert_random);
+    mkcert_conf_random(&s->conf);
     e |= mbedtls_ssl_conf_own_cert(&s->conf, &s->crt, &s->key);
-    e |= mbedtls_ssl_ticket_setup(&s->tickets, mbedtls_ctr_drbg_random,
-                                  &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
-                                  3600);
+    e |= mkcert_tickets(&s->tickets);
     mbedtls_ssl_conf_session_tickets_cb(&s->conf, mbedtls_ssl_ticket_write,
                                         mbedtls_ssl_ticket_parse, &s->tickets);
     if (peer_second)
@@ -249,6 +230,18 @@ typedef struct heard {
     size_t len;
     char body[4096];
 } heard;
+
+/* Sleeps until a stream that answered AGAIN can go on, or ms have passed. */
+static inline void peer_wait(tport_stream s, uint32_t ms)
+{
+    tcall_wait wait;
+
+    wait.ms = TCALL_WAIT_NEVER;
+    wait.count = 0;
+    s.wants(s.user, &wait);
+    tcall_wait_ms(&wait, ms);
+    tport_posix_wait(&wait);
+}
 
 /* One exchange over a transport that waits. */
 static inline void peer_ask(tcall_transport t, heard *x)

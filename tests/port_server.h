@@ -6,7 +6,6 @@
 
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/ssl_cache.h>
-#include <mbedtls/ssl_ticket.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -71,18 +70,6 @@ static inline int write_ticket(void *user, const mbedtls_ssl_session *session,
                                     end, len, lifetime);
 }
 
-static inline int server_key(server *s, const mkcert_result *c)
-{
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    return mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
-                                strlen(c->key) + 1, NULL, 0,
-                                mbedtls_ctr_drbg_random, &mkcert_random);
-#else
-    return mbedtls_pk_parse_key(&s->key, (const unsigned char *)c->key,
-                                strlen(c->key) + 1, NULL, 0);
-#endif
-}
-
 static inline void server_init(server *s, const mkcert_result *c)
 {
     int e;
@@ -93,17 +80,13 @@ static inline void server_init(server *s, const mkcert_result *c)
     mbedtls_pk_init(&s->key);
     mbedtls_ssl_ticket_init(&s->tickets);
     e = mkcert_begin();
-    e |= mbedtls_x509_crt_parse(&s->crt, (const unsigned char *)c->cert,
-                                strlen(c->cert) + 1);
-    e |= server_key(s, c);
+    e |= mkcert_pair(&s->crt, &s->key, c);
     e |= mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
                                      MBEDTLS_SSL_TRANSPORT_STREAM,
                                      MBEDTLS_SSL_PRESET_DEFAULT);
-    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &mkcert_random);
+    mkcert_conf_random(&s->conf);
     e |= mbedtls_ssl_conf_own_cert(&s->conf, &s->crt, &s->key);
-    e |= mbedtls_ssl_ticket_setup(&s->tickets, mbedtls_ctr_drbg_random,
-                                  &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
-                                  3600);
+    e |= mkcert_tickets(&s->tickets);
     mbedtls_ssl_conf_session_tickets_cb(&s->conf, write_ticket, parse_ticket,
                                         s);
     e |= mbedtls_ssl_setup(&s->ssl, &s->conf);

@@ -166,10 +166,10 @@ static const tcall_request send4 = {"POST", "/v1", key, 1, 4};
  * ending is the caller's to replace, once: see tcall_response. */
 static inline int go(tport *p, result *x)
 {
-    exchange(tport_transport(p), &send4, "body", 1000, x);
+    exchange(tport_blocking(p), &send4, "body", 1000, x);
     if (x->error == TCALL_E_CLOSED && !x->res.status &&
         x->res.retry_after_ms == 0)
-        exchange(tport_transport(p), &send4, "body", 1000, x);
+        exchange(tport_blocking(p), &send4, "body", 1000, x);
     CHECK(!strstr(tport_error(p), "canary"));
     CHECK((x->error == 0) == (tport_error(p)[0] == '\0'));
     return x->error;

@@ -68,6 +68,10 @@ static const char *const codes[] = {
     "no-entropy",
     "closed",
     "protocol",
+    "length",
+    "queued",
+    "empty",
+    "unhandled",
 };
 
 /* What a switch leaves out is said by the code alone. */

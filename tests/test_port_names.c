@@ -216,7 +216,7 @@ static void test_names(void)
         tport_desc d = {0};
         tcall_response res;
         tcall_transport transport;
-        d.nonblocking = d.insecure_plain_http = true;
+        d.insecure_plain_http = true;
         for (i = 0; i < 20; i++) {
             CHECK_INT(init_port("http", "slow.test", number, &d), 0);
             transport = tport_transport(&port);

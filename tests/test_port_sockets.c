@@ -68,7 +68,7 @@ static int visit_once(const mkcert_result *c, const char *ca,
     y.res.status = 0;
     r = peer_port(&port, p, c != NULL || ca, d);
     if (r == 0) {
-        peer_ask(tport_transport(&port), &y);
+        peer_ask(tport_blocking(&port), &y);
         r = y.error;
     }
     tport_free(&port);
@@ -105,7 +105,7 @@ static bool early_ends(bool tls, int end)
     d.total_ms = 5000;
     told = peer_port(&port, p, tls, d) == 0;
     for (n = 1; told && n <= sizeof CUT_TEXT - 1; n++) {
-        peer_ask(tport_transport(&port), &y);
+        peer_ask(tport_blocking(&port), &y);
         told = n < sizeof CUT_TEXT - 1
                    ? y.error == TCALL_E_CLOSED
                    : end == RESET || (y.error == 0 && y.len == 5);
@@ -180,7 +180,7 @@ static bool small_sends(void)
     d.total_ms = 5000;
     if (peer_port(&port, p, false, d) < 0)
         return false;
-    t = tport_transport(&port);
+    t = tport_blocking(&port);
     r = t.open(t.user, &q, &y.res);
     for (size_t n = 0; r >= 0 && n < q.body_len; n += (size_t)r)
         r = t.write(t.user, bytes,
@@ -282,13 +282,13 @@ static bool is_patient(void)
     d.idle_ms = getenv("TEST_TIMED") ? 500 : 5000;
     ok = peer_port(&port, p, false, d) == 0;
     if (ok)
-        peer_ask(tport_transport(&port), &y);
+        peer_ask(tport_blocking(&port), &y);
     ok = ok && y.error == 0 && y.len == 5;
     tport_free(&port);
     d.max_body = 4;
     ok = ok && peer_port(&port, p, false, d) == 0;
     if (ok)
-        peer_ask(tport_transport(&port), &y);
+        peer_ask(tport_blocking(&port), &y);
     ok = ok && y.error == TCALL_E_LIMIT;
     tport_free(&port);
     peer_stop(p);
@@ -309,7 +309,7 @@ static bool is_deaf(void)
     memset(&d, 0, sizeof d);
     d.total_ms = 300;
     r = peer_port(&port, p, false, d);
-    t = tport_transport(&port);
+    t = tport_blocking(&port);
     if (r == 0)
         r = t.open(t.user, &q, &y.res);
     while (r >= 0)
@@ -351,7 +351,7 @@ static int greet(const mkcert_result *c, const char *name, const char *ca)
     s = tport_tls_stream(&tls);
     if (r == 0)
         while ((r = s.connect(s.user)) == TCALL_E_AGAIN)
-            s.wait(s.user, 5000);
+            peer_wait(s, 5000);
     tport_tls_free(&tls);
     peer_stop(p);
     return r;
@@ -472,7 +472,7 @@ static bool again_at_every_step(void)
     tport_http_init(&h, tport_tls_stream(&tls), "localhost", "");
 #define REPEAT(call)                                                    \
     while (r >= 0 && (r = (call)) == TCALL_E_AGAIN && turns++ < 5000) { \
-        s.lower.wait(s.lower.user, 1);                                  \
+        peer_wait(s.lower, 1);                                          \
         r = 0;                                                          \
     }
     REPEAT(tport_http_open(&h, &q, &y.res))

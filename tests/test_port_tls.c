@@ -3,223 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "port_script.h"
-#include "port_server.h"
+#include "port_wire.h"
 
-#include <mbedtls/sha256.h>
-#include <signal.h>
-#include <unistd.h>
-
-/* ---- two pipes in memory, with the server at their other end ---- */
-
-typedef struct pipe_end {
-    unsigned char bytes[65536];
-    size_t from, to;
-    bool shut;
-} pipe_end;
-
-typedef struct wire {
-    server srv;
-    pipe_end up, down; /* to the server; to the client */
-    bool up_ready;     /* the server has finished its handshake */
-    bool stutter;
-    bool broken; /* reads are CLOSED once what was sent has been read */
-    bool plain;  /* the server does not speak TLS */
-    bool full;   /* writes are AGAIN */
-    bool dead;   /* writes are CLOSED */
-    int lost;    /* so many were */
-    unsigned calls;
-    char got[256]; /* what the server has read */
-    size_t got_len;
-    size_t moved;
-} wire;
-
-static int pipe_put(pipe_end *p, const unsigned char *b, size_t n)
-{
-    if (p->from == p->to)
-        p->from = p->to = 0;
-    if (n > sizeof p->bytes - p->to)
-        n = sizeof p->bytes - p->to;
-    memcpy(p->bytes + p->to, b, n);
-    p->to += n;
-    return (int)n;
-}
-
-/* -1: nothing there now. */
-static int pipe_get(pipe_end *p, unsigned char *b, size_t n)
-{
-    if (p->from == p->to)
-        return p->shut ? 0 : -1;
-    n = n < p->to - p->from ? n : p->to - p->from;
-    memcpy(b, p->bytes + p->from, n);
-    p->from += n;
-    return (int)n;
-}
-
-static int srv_send(void *user, const unsigned char *b, size_t n)
-{
-    return pipe_put(&((wire *)user)->down, b, n);
-}
-
-static int srv_recv(void *user, unsigned char *b, size_t n)
-{
-    int r = pipe_get(&((wire *)user)->up, b, n);
-
-    return r < 0 ? MBEDTLS_ERR_SSL_WANT_READ : r;
-}
-
-/* Let the server do what it can. */
-static void serve(wire *w)
-{
-    int r;
-
-    if (w->plain) {
-        if (!w->up_ready)
-            pipe_put(&w->down, (const unsigned char *)"HTTP/1.1 400 Bad\r\n",
-                     18);
-        w->up_ready = true;
-        return;
-    }
-    if (!w->up_ready) {
-        w->up_ready = mbedtls_ssl_handshake(&w->srv.ssl) == 0;
-        return;
-    }
-    r = mbedtls_ssl_read(&w->srv.ssl, (unsigned char *)w->got + w->got_len,
-                         sizeof w->got - w->got_len);
-    if (r > 0)
-        w->got_len += (size_t)r;
-}
-
-static bool wire_stutters(wire *w)
-{
-    return w->stutter && w->calls++ % 2 == 0;
-}
-
-static int wire_connect(void *user)
-{
-    wire *w = user;
-
-    if (wire_stutters(w))
-        return TCALL_E_AGAIN;
-    mbedtls_ssl_session_reset(&w->srv.ssl);
-    mbedtls_ssl_set_bio(&w->srv.ssl, w, srv_send, srv_recv, NULL);
-    w->up_ready = w->up.shut = w->down.shut = false;
-    w->up.from = w->up.to = w->down.from = w->down.to = 0;
-    w->got_len = w->moved = 0;
-    return 0;
-}
-
-static int wire_read(void *user, char *bytes, size_t cap)
-{
-    wire *w = user;
-    int r;
-
-    if (wire_stutters(w))
-        return TCALL_E_AGAIN;
-    serve(w);
-    if (w->stutter && cap > 7)
-        cap = 7;
-    r = pipe_get(&w->down, (unsigned char *)bytes, cap);
-    if (r > 0)
-        w->moved += (size_t)r;
-    if (r == 0 && w->broken)
-        return TCALL_E_CLOSED;
-    return r < 0 ? TCALL_E_AGAIN : r;
-}
-
-static int wire_write(void *user, const char *bytes, size_t len)
-{
-    wire *w = user;
-
-    if (w->dead)
-        return w->lost++, TCALL_E_CLOSED;
-    if (w->full || wire_stutters(w))
-        return TCALL_E_AGAIN;
-    if (w->stutter && len > 5)
-        len = 5;
-    w->moved += len;
-    return pipe_put(&w->up, (const unsigned char *)bytes, len);
-}
-
-static void wire_close(void *user)
-{
-    ((wire *)user)->up.shut = true;
-}
-
-static const char *wire_why(void *user)
-{
-    (void)user;
-    return "the wire broke";
-}
-
-static tport_stream wire_stream(wire *w)
-{
-    tport_stream s = {wire_connect, wire_read, wire_write, wire_close,
-                      NULL,         wire_why,  w};
-
-    return s;
-}
-
-static int connect_all(tport_stream *s)
-{
-    int r, n = 0;
-
-    do
-        r = s->connect(s->user);
-    while (r == TCALL_E_AGAIN && ++n < PATIENCE);
-    return r;
-}
-
-static int stream_read(tport_stream *s, char *b, size_t cap)
-{
-    int r, n = 0;
-
-    do
-        r = s->read(s->user, b, cap);
-    while (r == TCALL_E_AGAIN && ++n < 1000);
-    return r;
-}
-
-static int stream_write(tport_stream *s, const char *b)
-{
-    size_t len = strlen(b), n = 0;
-    int r, tries = 0;
-
-    while (n < len && ++tries < PATIENCE) {
-        r = s->write(s->user, b + n, len - n);
-        if (r < 0 && r != TCALL_E_AGAIN)
-            return r;
-        n += r > 0 ? (size_t)r : 0;
-    }
-    return 0;
-}
-
-static wire w;
-static tport_tls tls;
-
-/* Connect to a server that has certificate c; its own CA is trusted unless ca
- * is given. Ends with what connect answered; end_tls is called afterwards. */
-static int begin_tls(const mkcert_result *c, const char *host, const char *ca,
-                     bool stutter, tport_stream *s)
-{
-    tport_tls_desc d;
-    int r;
-
-    memset(&w, 0, sizeof w);
-    memset(&d, 0, sizeof d);
-    w.stutter = stutter;
-    d.host = host;
-    d.ca_pem = ca ? ca : c->ca;
-    r = tport_tls_init(&tls, &d, wire_stream(&w));
-    *s = tport_tls_stream(&tls);
-    server_init(&w.srv, c);
-    return r ? r : connect_all(s);
-}
-
-static void end_tls(void)
-{
-    tport_tls_free(&tls);
-    server_free(&w.srv);
-}
+#include <mbedtls/md.h>
 
 static void test_tls_trust(void)
 {
@@ -277,6 +63,134 @@ static void test_tls_trust(void)
     about = "a pinned certificate";
     CHECK_INT(begin_tls(&local, "localhost", local.cert, false, &s), 0);
     end_tls();
+}
+
+static char asked_name[64]; /* by SNI, in the last handshake */
+
+static int note_name(void *user, mbedtls_ssl_context *ssl,
+                     const unsigned char *name, size_t len)
+{
+    (void)user;
+    (void)ssl;
+    memcpy(asked_name, name, len < sizeof asked_name - 1 ? len : 0);
+    return 0;
+}
+
+/* Connects to a server that notes which name is asked for. */
+static int connect_asking(const mkcert_result *c, const char *host)
+{
+    tport_tls_desc d = {0};
+    tport_stream s;
+    int r;
+
+    memset(&w, 0, sizeof w);
+    memset(asked_name, 0, sizeof asked_name);
+    d.host = host;
+    d.ca_pem = c->ca;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    s = tport_tls_stream(&tls);
+    server_init(&w.srv, c);
+    mbedtls_ssl_conf_sni(&w.srv.conf, note_name, NULL);
+    r = r ? r : connect_all(&s);
+    end_tls();
+    return r;
+}
+
+static void test_tls_addresses(void)
+{
+    static const char *const good[] = {
+        "127.0.0.1",
+        "::1",
+        "0:0:0:0:0:0:0:1",
+        "0000::0000:0001",
+        "0:0::0.0.0.1",
+        "::0.0.0.1",
+        "0::1",
+        "::0:0:0:0:0:1",
+        "0:0:0:0:0:0:0.0.0.1",
+    };
+    static const char *const bad[] = {
+        "127.0.0.2",
+        "::2",
+        "1::",
+        "::",
+        "::127.0.0.1",
+        "::ffff:127.0.0.1",
+        "7f00:1::",
+        "192.0.2.1",
+        /* no addresses, and no names that are there */
+        "127.1",
+        "127.0.0.256",
+        "127.0.0.1.",
+        "0127.0.0.1",
+        "127.0.0",
+        ":1",
+        ":::1",
+        "::1::",
+        "1:2:3:4:5:6:7:8::",
+        "::00001",
+        "0:0:0:0:0:0:0:0:1",
+        "0:0:0:0:0:0:0:1:",
+        "::1:",
+        "::g",
+        "0:0:0:0:0:0:1",
+        "::1%lo",
+    };
+    static const mkcert_request as_name = {"127.0.0.1", "20200101000000",
+                                           "20491231235959"};
+    static mkcert_result named;
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(good); i++) {
+        about = good[i];
+        CHECK_INT(connect_asking(&local, good[i]), 0);
+        CHECK(!asked_name[0]); /* RFC 6066: no addresses there */
+    }
+    for (i = 0; i < COUNT_OF(bad); i++) {
+        about = bad[i];
+        CHECK_INT(connect_asking(&local, bad[i]), TCALL_E_WRONG_HOST);
+    }
+    about = "an address among the names is none";
+    CHECK_INT(mkcert(&named, &as_name), 0);
+    CHECK_INT(connect_asking(&named, "127.0.0.1"), TCALL_E_WRONG_HOST);
+    about = "a name is asked for";
+    CHECK_INT(connect_asking(&local, "localhost"), 0);
+    CHECK(strcmp(asked_name, "localhost") == 0);
+}
+
+/* Connects to a server that accepts one suite of TLS 1.2 only. */
+static int connect_suite(int suite)
+{
+    int only[2] = {0, 0};
+    tport_tls_desc d = {0};
+    tport_stream s;
+    int r;
+
+    only[0] = suite;
+    memset(&w, 0, sizeof w);
+    d.host = "localhost";
+    d.ca_pem = local.ca;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    s = tport_tls_stream(&tls);
+    server_init(&w.srv, &local);
+    mbedtls_ssl_conf_ciphersuites(&w.srv.conf, only);
+#if MBEDTLS_VERSION_NUMBER >= 0x03020000
+    mbedtls_ssl_conf_max_tls_version(&w.srv.conf, MBEDTLS_SSL_VERSION_TLS1_2);
+#endif
+    r = r ? r : connect_all(&s);
+    end_tls();
+    return r;
+}
+
+static void test_tls_suites(void)
+{
+    about = "ECDHE with AEAD";
+    CHECK_INT(connect_suite(0xc02b), 0); /* AES_128_GCM */
+    CHECK_INT(connect_suite(0xc02c), 0); /* AES_256_GCM */
+    CHECK_INT(connect_suite(0xcca9), 0); /* CHACHA20_POLY1305 */
+    about = "ECDHE without AEAD";
+    CHECK_INT(connect_suite(0xc009), TCALL_E_TLS); /* AES_128_CBC_SHA */
+    CHECK_INT(connect_suite(0xc023), TCALL_E_TLS); /* AES_128_CBC_SHA256 */
 }
 
 static void test_tls_usage(void)
@@ -439,20 +353,14 @@ time_t time(time_t *to)
     return now.tv_sec;
 }
 
-int mbedtls_platform_entropy_poll(void *user, unsigned char *to, size_t len,
-                                  size_t *filled);
+int __real_mbedtls_entropy_func(void *user, unsigned char *to, size_t len);
+int __wrap_mbedtls_entropy_func(void *user, unsigned char *to, size_t len);
 
-/* In place of mbedTLS's own. */
-int mbedtls_platform_entropy_poll(void *user, unsigned char *to, size_t len,
-                                  size_t *filled)
+/* In place of mbedTLS's own, by the linker. */
+int __wrap_mbedtls_entropy_func(void *user, unsigned char *to, size_t len)
 {
-    FILE *f = no_entropy ? NULL : fopen("/dev/urandom", "rb");
-
-    (void)user;
-    *filled = f ? fread(to, 1, len, f) : 0;
-    if (f)
-        fclose(f);
-    return *filled == len ? 0 : -1;
+    return no_entropy ? MBEDTLS_ERR_SSL_INTERNAL_ERROR
+                      : __real_mbedtls_entropy_func(user, to, len);
 }
 
 static void test_tls_machine(void)
@@ -488,6 +396,9 @@ static void test_tls_machine(void)
 
     about = "no entropy";
     no_entropy = true;
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    mbedtls_psa_crypto_free(); /* it had enough for a long time */
+#endif
     d.host = "localhost";
     d.ca_pem = local.ca;
     memset(&w, 0, sizeof w);
@@ -495,15 +406,16 @@ static void test_tls_machine(void)
     CHECK(strstr(tport_tls_why(&tls), "entropy"));
     tport_tls_free(&tls);
     no_entropy = false;
+#if MBEDTLS_VERSION_NUMBER >= 0x03000000
+    CHECK_INT(psa_crypto_init(), 0);
+#endif
 }
 
 static void fingerprint(tport_pin to, const unsigned char *der, size_t len)
 {
-#if MBEDTLS_VERSION_NUMBER >= 0x03000000
-    CHECK_INT(mbedtls_sha256(der, len, to, 0), 0);
-#else
-    CHECK_INT(mbedtls_sha256_ret(der, len, to, 0), 0);
-#endif
+    CHECK_INT(
+        mbedtls_md(mbedtls_md_info_from_type(MBEDTLS_MD_SHA256), der, len, to),
+        0);
 }
 
 /* Connect with pins in place of CAs. */
@@ -690,7 +602,10 @@ static void test_tls_http(void)
 int main(void)
 {
     begin();
+    printf("test_port_tls: with " MBEDTLS_VERSION_STRING_FULL "\n");
     test_tls_trust();
+    test_tls_addresses();
+    test_tls_suites();
     test_tls_usage();
     test_tls_bytes();
     test_tls_machine();

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, GEMINI, AGENT, RETRY, REASONING, STREAM. */
+/* Needs: SCHEMA, OPENAI, GEMINI, AGENT, RETRY, REASONING, STREAM, EVENTS. */
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
@@ -103,9 +103,9 @@ static uint32_t now_(void *user)
     return ((server *)user)->clock;
 }
 
-static void wait_(void *user, uint32_t ms)
+static void wait_(void *user, const tcall_wait *wait)
 {
-    ((server *)user)->clock += ms;
+    ((server *)user)->clock += wait->ms;
 }
 
 static void append(char *to, size_t cap, tcall_str s)
@@ -404,23 +404,23 @@ static void test_steps(void)
         begin(plan, false);
         CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
         do {
-            CHECK(agent.wait_ms == 0);
+            CHECK(agent.wait.ms == 0);
             r = tcall_agent_step(&agent);
-        } while (r == TCALL_E_AGAIN && !agent.wait_ms);
-        CHECK(r == TCALL_E_AGAIN && agent.wait_ms == 700);
+        } while (r == TCALL_E_AGAIN && !agent.wait.ms);
+        CHECK(r == TCALL_E_AGAIN && agent.wait.ms == 700);
         CHECK(srv.opened == 1 && srv.closed == 1);
         srv.clock += 300;
         CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN);
-        CHECK(agent.wait_ms == 400 && srv.opened == 1);
+        CHECK(agent.wait.ms == 400 && srv.opened == 1);
         if (i == 0) {
             tcall_agent_cancel(&agent);
             CHECK(tcall_agent_step(&agent) == TCALL_E_CANCELLED);
-            CHECK(srv.opened == 1 && srv.closed == 1 && agent.wait_ms == 0);
+            CHECK(srv.opened == 1 && srv.closed == 1 && agent.wait.ms == 0);
             continue;
         }
         srv.clock += 400;
         while ((r = tcall_agent_step(&agent)) == TCALL_E_AGAIN)
-            CHECK(agent.wait_ms == 0);
+            CHECK(agent.wait.ms == 0);
         CHECK(r == TCALL_OK && srv.opened == 2);
     }
 }

@@ -78,8 +78,14 @@ static uint32_t m_now(void *user)
     return clock_ms += tick;
 }
 
+static void m_wait(void *user, const tcall_wait *wait)
+{
+    (void)user;
+    clock_ms += wait->ms;
+}
+
 static const tcall_transport model = {m_open, m_write, m_read, m_close,
-                                      m_now,  NULL,    NULL};
+                                      m_now,  m_wait,  NULL,   NULL};
 
 /* -- Tools ---------------------------------------------------------------- */
 
@@ -337,9 +343,11 @@ static void budgets(void)
     answers = endless;
     again = 10;
     PART(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
-    while ((r = tcall_agent_step(&agent)) == TCALL_E_AGAIN)
+    while ((r = tcall_agent_step(&agent)) == TCALL_E_AGAIN) {
         if (looks == 2)
             tcall_agent_cancel(&agent);
+        tcall_agent_wait(&agent);
+    }
     PART(r == TCALL_E_CANCELLED && looks == 2 && !task.child);
     again = 0;
     PART(turn(twice + 1) == TCALL_OK);

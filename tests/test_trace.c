@@ -76,10 +76,10 @@ static uint32_t now_(void *user)
     return now++;
 }
 
-static void wait_(void *user, uint32_t ms)
+static void wait_(void *user, const tcall_wait *wait)
 {
     (void)user;
-    now += ms;
+    now += wait->ms;
 }
 
 static void on_event(void *user, const tcall_event *e)
@@ -158,7 +158,8 @@ static tcall_transport tracer_again(FILE *f)
 int main(void)
 {
     for (piece = 1; piece < 600; piece += piece < 60 ? 1 : 97) {
-        tcall_transport t = {open_, write_, read_, close_, now_, wait_, NULL};
+        tcall_transport t = {open_, write_, read_, close_,
+                             now_,  wait_,  NULL,  NULL};
         FILE *f = tmpfile();
         if (!f)
             break;

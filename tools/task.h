@@ -229,12 +229,11 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     do
         r = tcall_agent_step(&c->agent);
     while (cx->stop < 0 && r == TCALL_E_AGAIN);
-    a->wait_ms = c->agent.wait_ms;
     if (r == TCALL_E_AGAIN || (r == TCALL_E_APPROVAL && cx->stop == 0)) {
         ttool_task_progress_(c, cx);
+        tcall_wait_merge(&cx->wait, &c->agent.wait);
         return r;
     }
-    a->wait_ms = 0;
     a->rounds = (uint16_t)(a->rounds + c->agent.rounds);
     a->calls = (uint16_t)(a->calls + c->agent.calls);
     task->child = NULL;

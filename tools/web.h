@@ -326,7 +326,6 @@ static int ttool_fetch_connect_(tcall_ctx *cx, ttool_fetch_ *f, tcall_str url,
     p.url = f->origin;
     p.ca_file = d->ca_file;
     p.total_ms = d->max_ms;
-    p.nonblocking = true;
     p.insecure_plain_http = d->plain_http;
     p.allow = d->allow;
     p.user = d->user;
@@ -423,6 +422,13 @@ static int ttool_fetch_head_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
     return TCALL_OK;
 }
 
+static int ttool_fetch_heard_(tcall_ctx *cx, ttool_fetch_ *f, int r)
+{
+    if (r == TCALL_E_AGAIN)
+        f->transport.wants(f->transport.user, &cx->wait);
+    return r;
+}
+
 /* As far as it goes now: TCALL_OK when the page is there. */
 static int ttool_fetch_on_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
 {
@@ -433,12 +439,12 @@ static int ttool_fetch_on_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
         if (!f->open) {
             n = f->transport.open(f->transport.user, &f->request, &f->response);
             if (n < 0)
-                return n;
+                return ttool_fetch_heard_(cx, f, n);
             f->open = true;
         }
         n = f->transport.read(f->transport.user, piece, sizeof piece);
         if (n < 0)
-            return n;
+            return ttool_fetch_heard_(cx, f, n);
         if (!f->reading) {
             i = ttool_fetch_head_(cx, f, out);
             if (i < 0)
@@ -455,7 +461,7 @@ static int ttool_fetch_on_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
         if (n == 0 || f->body >= d->max_body)
             return ttool_document_end_(&f->page) ? TCALL_OK : TCALL_E_MEMORY;
     }
-    return TCALL_E_AGAIN;
+    return tcall_wait_ms(&cx->wait, 0);
 }
 
 static int ttool_fetch_result_(const ttool_fetch_ *f, const ttool_web_desc *d,
@@ -542,8 +548,7 @@ static int ttool_webfetch_run_(tcall_ctx *cx, tcall_json args,
             f->told = now;
             tcall_progress(cx, said);
         }
-        f->port.stream.wait(f->port.stream.user, 10);
-        return r;
+        return tcall_wait_ms(&cx->wait, d->max_ms - (now - f->began));
     }
     if (r < 0 && r != TCALL_E_APPROVAL && out->len == start)
         r = ttool_fetch_failed_(cx, f, r, out);

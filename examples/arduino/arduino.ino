@@ -1,60 +1,57 @@
-// A call, as a line on the serial port, switches the LED:
+// What a model sent, as a line on the serial port, switches the LED:
 //
 //     {"on": true}
 //
-// The core alone: the line is read, checked against the schema and run, and the
-// result, or what is wrong, is printed. Not run on hardware.
+// Each byte is read and checked as it comes; the line is never held. What does
+// not fit the shape is answered with what to send instead. Fits an Uno. Not run
+// on hardware.
+#define TOOLCALL_NO_SENTENCES
+#define TOOLCALL_NO_INT64
+#define TOOLCALL_STATIC
+#define TOOLCALL_MAX_FAULTS 1
 #define TOOLCALL_IMPLEMENTATION
 #include <toolcall.h>
 
-static int setLed(tcall_ctx *, tcall_json args, tcall_writer *out)
-{
-    bool on = tcall_json_bool(tcall_json_get(args, "on"), false);
-    digitalWrite(LED_BUILTIN, on ? HIGH : LOW);
-    return tcall_write_text(out, on ? "The LED is on." : "The LED is off.");
-}
+#define LED(ROW, me) ROW(me, required, boolean, on, "true: lit")
+TCALL_SHAPE(led, LED)
 
-static char block[2048], line[128], result[256];
-static tcall_tool tool;
-static tcall tc;
+static led args;
+static tcall_decoder decoder;
 
 void setup()
 {
     Serial.begin(115200);
     pinMode(LED_BUILTIN, OUTPUT);
-    tool.name = "set_led";
-    tool.description = "Switch the LED of the board on or off.";
-    tool.parameters = TCALL_JSON({
-        "type": "object",
-        "properties": {"on": {"type": "boolean", "description": "true: on"}},
-        "required": ["on"], "additionalProperties": false
-    });
-    tool.run = setLed;
-    tool.permissions = TCALL_ACTUATE;
+    tcall_decoder_init(&decoder, &led_shape, &args);
+}
 
-    tcall_desc desc = tcall_desc();
-    desc.block = block;
-    desc.block_size = sizeof block;
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    desc.allow = TCALL_ACTUATE;
-    Serial.println(tcall_error_code(tcall_init(&tc, &desc)));
+static void answer(int result)
+{
+    char text[80];
+    tcall_writer out;
+    tcall_writer_init(&out, text, sizeof text);
+    if (result == TCALL_OK)
+        tcall_write_text(&out, args.on ? "The LED is on." : "The LED is off.");
+    else if (result == TCALL_E_INVALID)
+        tcall_write_misfit(&out, &decoder.misfits[0], &led_shape, 0);
+    else
+        tcall_write_text(&out, tcall_error_code(result));
+    Serial.write((const uint8_t *)text, out.fill);
+    Serial.println();
 }
 
 void loop()
 {
-    size_t n = Serial.readBytesUntil('\n', line, sizeof line - 1);
-    if (n == 0)
+    int byte = Serial.read();
+    if (byte < 0)
         return;
-    tcall_call call = tcall_call();
-    tcall_writer out;
-    call.name = tcall_str_of("set_led");
-    call.arguments.ptr = line;
-    call.arguments.len = n;
-    tcall_writer_init(&out, result, sizeof result);
-    tcall_hydrate(&tc, &call);
-    tcall_invoke(&tc, &call, &out);
-    tcall_release(&tc, &call);
-    Serial.write((const uint8_t *)result, out.fill);
-    Serial.println();
+    char c = (char)byte;
+    tcall_decoder_feed(&decoder, &c, 1);
+    if (c != '\n')
+        return;
+    int result = tcall_decoder_end(&decoder);
+    if (result == TCALL_OK)
+        digitalWrite(LED_BUILTIN, args.on ? HIGH : LOW);
+    answer(result);
+    tcall_decoder_init(&decoder, &led_shape, &args);
 }

@@ -2,8 +2,9 @@
  * tools.h - three tools of an Arduino Uno, for any board
  *
  * The board gives board_led, board_celsius10 (tenths of a degree) and
- * board_relay; uno.ino and avr.c are two. The LED, the relays of channels 1 to
- * 4 and a thermometer are called by any MCP client: see README.md.
+ * board_relay; uno.ino and ../profiles/uno.c are two. The LED, the relays of
+ * channels 1 to 4 and a thermometer are called by any MCP client: see
+ * README.md.
  */
 #ifndef TOOLCALL_NO_AGENT /* of the library only what a server needs */
 #define TOOLCALL_NO_AGENT
@@ -14,6 +15,7 @@
 #define TOOLCALL_MAX_FAULTS 1
 #define TOOLCALL_MAX_DEPTH  32
 #define TOOLCALL_MCP_NAME   16
+#define TOOLCALL_MCP_PIECE  8
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
 #include "toolcall.h"

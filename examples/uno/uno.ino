@@ -1,6 +1,6 @@
 // The three tools of tools.h on an Arduino Uno: an MCP server on its USB port.
 // Copy toolcall.h beside this file, or install the library. Not run on
-// hardware; avr.c is, under simavr.
+// hardware; examples/profiles/uno.c is, under simavr.
 #include "tools.h"
 
 static void board_led(bool on)

@@ -1,5 +1,5 @@
 /* The tools of the Arduino Uno on stdin and stdout, with the same board as
- * avr.c has. */
+ * examples/profiles/uno.c has. */
 #include "examples/uno/tools.h"
 
 #include <stdio.h>

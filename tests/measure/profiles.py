@@ -60,7 +60,7 @@ CHIPS = {"core": "atmega1284p"}
 def link_avr(name):
     chip = f"-mmcu={CHIPS.get(name, 'atmega328p')}"
     elf = OUT / f"{name}-AVR.elf"
-    source = "examples/uno/avr.c" if name == "uno" else f"examples/profiles/{name}.c"
+    source = f"examples/profiles/{name}.c"
     size.run([*mcp_uno.AVR, "-Wno-sign-compare", chip, source, "-o", elf])
     return elf
 

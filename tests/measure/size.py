@@ -109,9 +109,7 @@ RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
              # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6, "tcall_view_object_": 6,
              "tcall_put_value_": 6, "tcall_write_struct": 6,
-             "tcall_coerce_": 6, "tcall_coerce_members_": 6,
-             "tcall_hash_node_": 6, "tcall_hash_shape_": 6,
-             "tcall_shape_words_": 6, "tcall_write_shape_value_": 6}
+             "tcall_write_shape_value_": 6}
 
 # What is called through which pointer: functions of the library, or none for
 # what its user supplies, whose stack is the user's to count.

@@ -1,11 +1,11 @@
 /*
- * avr.c - the three tools on an ATmega328P without anything else
+ * uno: the three tools on an ATmega328P without anything else
  *
  * The UART at 115,200 baud, 8N1. The interrupt only fills a ring; while an
  * answer goes out, the ring is all there is, so a client that does not wait for
  * it is refused. examples/bridge.c does wait.
  */
-#include "tools.h"
+#include "examples/uno/tools.h"
 #include <avr/interrupt.h>
 #include <avr/io.h>
 
