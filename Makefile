@@ -160,9 +160,12 @@ $(BUILD)/test_port_tls: LDFLAGS += -Wl,--wrap=mbedtls_entropy_func
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
     -Wl,--wrap=socket,--wrap=connect,--wrap=recv,--wrap=send,--wrap=close \
     -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func \
-    -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe,--wrap=pthread_create
+    -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe2,--wrap=pthread_create
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
 $(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0))
+# A clock that the test turns, see tests/driven.h.
+$(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
+    -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
 $(BUILD)/shapes: tools/shapes.c

@@ -263,7 +263,8 @@ typedef uint64_t tcall_uint;
     X(QUEUED, "queued", "the provider has not made the answer yet")           \
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
-      "the provider sent something that is not handled here")
+      "the provider sent something that is not handled here")                 \
+    X(QUOTA, "quota", "the account has no quota or credit left")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -2909,8 +2910,8 @@ typedef struct tcall_answer {
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
  * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
  * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
- * faults; else the answer's error. */
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
  * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
@@ -2956,9 +2957,19 @@ typedef struct tcall_chat_request {
     unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
-    int max_tokens; /* of the answer; default 1024 where one must be given */
+    int max_tokens; /* of the answer, thinking included; default 8192 where one
+                     * must be given */
+    long context;   /* tokens that the conversation may take, for servers that
+                     * have to be told; 0: the server's default */
     bool stream;
-    bool no_parallel;                /* at most one call in an answer */
+    bool no_parallel; /* at most one call in an answer */
+    /* The server is asked to keep the beginning, where that has to be asked
+     * for: what is sent again then costs less. */
+    bool cache_prompt;
+    /* Further members of the body, the JSON text of an object; NULL: none.
+     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * and options that stand here count instead of those above. */
+    const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
 } tcall_chat_request;
 
@@ -3054,7 +3065,8 @@ enum {
     TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
 };
 
 struct tcall_provider {
@@ -3333,12 +3345,19 @@ typedef struct tcall_agent_desc {
     const char *key;    /* secret; NULL when the server wants none */
     const char *path;   /* default: the provider's; "{model}" is filled in */
     const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int max_rounds;      /* requests in one turn; default 8 */
+    int max_calls;       /* calls run in one turn; default 32 */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;     /* time for one turn; default: no limit */
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -3368,8 +3387,9 @@ typedef struct tcall_agent_desc {
 } tcall_agent_desc;
 
 enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
 typedef struct tcall_agent tcall_agent;
@@ -3389,7 +3409,8 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+ * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
+ * TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3463,7 +3484,8 @@ struct tcall_agent {
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
-    tcall_header headers[3];
+    tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
@@ -19175,6 +19197,10 @@ static const char tcall_words_context_[] =
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
     "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
 static const char tcall_words_auth_[] = "api key|authenticat|permission";
 static const char tcall_words_not_found_[] = "not_found|model identifier";
 static const char tcall_words_overload_[] = "overloaded|unavailable";
@@ -19189,6 +19215,7 @@ static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
     {tcall_words_context_, TCALL_E_CONTEXT},
     {tcall_words_auth_, TCALL_E_AUTH},
     {tcall_words_not_found_, TCALL_E_NOT_FOUND},
@@ -19380,10 +19407,11 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         /* Some send a status as the code of an error. */
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    error = tcall_status_error_(status);
-    if (error)
-        return error;
     error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
     /* Not every 403 is about the key: a region, a model or a gateway may
      * forbid it as well. */
     if (status == 403 && (!error || error == TCALL_E_REQUEST))
@@ -19695,12 +19723,40 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      int value)
+                                      long value)
 {
     if (value <= 0)
         return;
     tcall_write_key(out, key);
     tcall_write_int(out, value);
+}
+
+/* Does the user give this member of the body? */
+TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
+                                   const char *key)
+{
+    return request->extra &&
+           tcall_text_get_(tcall_text_space_(request->extra), key);
+}
+
+/* Writes the limit of the answer, unless the user gives one of his own. */
+TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
+                                           const tcall_chat_request *request,
+                                           const char *key, long value)
+{
+    if (!tcall_is_extra_(request, key))
+        tcall_write_limit_(out, key, value);
+}
+
+/* Ends the body, with what the user adds to it. */
+TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+                                        const tcall_chat_request *request)
+{
+    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+    return tcall_write_close(out, '}');
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21788,12 +21844,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
+    tcall_write_max_tokens_(out, request,
+                            short_name ? "max_tokens" : "max_completion_tokens",
+                            request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 static int tcall_openai_write_(const tcall_provider *provider,
@@ -21935,9 +21992,12 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    /* The one format in which a limit must be given, and thinking counts. */
+    tcall_write_max_tokens_(out, request, "max_tokens",
+                            request->max_tokens > 0 ? request->max_tokens
+                                                    : 8192);
+    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
+        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
     tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
@@ -21946,7 +22006,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
         tcall_anthropic_choice_(out, request);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -22025,14 +22085,16 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, &tcall_function_tools_);
-    if (request->max_tokens > 0) {
+    if ((request->max_tokens > 0 || request->context > 0) &&
+        !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
     }
     /* It streams unless it is told not to. */
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -22048,7 +22110,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
+                                                 TCALL_QUIRK_WEAK_CHOICE |
+                                                     TCALL_QUIRK_SAY_CONTEXT};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -22184,14 +22247,16 @@ static int tcall_responses_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_max_tokens_(out, request, "max_output_tokens",
+                            request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
+        !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
@@ -22333,12 +22398,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                            request->system);
     if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
+    if (request->max_tokens > 0 &&
+        !tcall_is_extra_(request, "generationConfig")) {
         tcall_write_form_(out, "'generationConfig':{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {
@@ -22671,6 +22737,87 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     return NULL;
 }
 
+/* Members of the body that the library writes: it has no second ones. */
+static const char *const tcall_agent_own_members_[] = {
+    "model",       "messages",      "system",
+    "contents",    "input",         "instructions",
+    "tools",       "stream",        "systemInstruction",
+    "store",       "toolConfig",    "parallel_tool_calls",
+    "tool_choice", "stream_options"};
+
+static const char *tcall_agent_extra_problem_(const char *extra)
+{
+    size_t i;
+    if (!extra)
+        return NULL;
+    if (!tcall_is_object_text_(tcall_str_of(extra)))
+        return "extra must be the text of one JSON object";
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
+        if (tcall_text_get_(tcall_text_space_(extra),
+                            tcall_agent_own_members_[i]))
+            return "extra holds a member that each request has already";
+    return NULL;
+}
+
+/* Names of headers are the same in capitals. */
+static bool tcall_agent_same_name_(const char *name, const char *other)
+{
+    while (*name && tcall_to_lower_(*name) == tcall_to_lower_(*other))
+        name++, other++;
+    return tcall_to_lower_(*name) == tcall_to_lower_(*other);
+}
+
+/* Can it stand in a header? A line break would begin another one. */
+static bool tcall_agent_is_value_(const char *text)
+{
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* A header of the user by this name, or NULL. */
+static const tcall_header *
+tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+{
+    size_t i;
+    for (i = 0; name && i < desc->header_count; i++)
+        if (tcall_agent_same_name_(desc->headers[i].name, name))
+            return &desc->headers[i];
+    return NULL;
+}
+
+static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+{
+    size_t i;
+    if (desc->header_count > TCALL_AGENT_HEADERS)
+        return "headers are too many: at most TCALL_AGENT_HEADERS";
+    for (i = 0; i < desc->header_count; i++) {
+        const tcall_header *header = &desc->headers[i];
+        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
+            return "a header's name must be letters, digits, '-', '_' or '.'";
+        if (!tcall_agent_is_value_(header->value) ||
+            !tcall_agent_is_value_(header->secret))
+            return "a header's value must not hold control characters";
+    }
+    if (tcall_agent_header_named_(desc, "Content-Type") ||
+        tcall_agent_header_named_(desc, "Content-Length") ||
+        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
+        tcall_agent_header_named_(desc, "Host"))
+        return "headers hold one that each request has already";
+    if (desc->key &&
+        tcall_agent_header_named_(desc, desc->provider->key_header))
+        return "headers hold the one that carries the key: leave one out";
+    return NULL;
+}
+
+/* What is wrong with what the user adds to requests, or NULL. */
+static const char *tcall_agent_added_problem_(const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    return problem ? problem : tcall_agent_headers_problem_(desc);
+}
+
 /* What desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -22693,7 +22840,9 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
+    if (tcall_agent_left_out_(desc))
+        return tcall_agent_left_out_(desc);
+    return tcall_agent_added_problem_(desc);
 }
 
 /* A number below zero is no limit anybody meant: it counts as zero does. */
@@ -22835,6 +22984,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -22902,6 +23054,9 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
@@ -22941,17 +23096,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -22969,19 +23131,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -23455,6 +23642,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 

@@ -53,6 +53,87 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     return NULL;
 }
 
+/* Members of the body that the library writes: it has no second ones. */
+static const char *const tcall_agent_own_members_[] = {
+    "model",       "messages",      "system",
+    "contents",    "input",         "instructions",
+    "tools",       "stream",        "systemInstruction",
+    "store",       "toolConfig",    "parallel_tool_calls",
+    "tool_choice", "stream_options"};
+
+static const char *tcall_agent_extra_problem_(const char *extra)
+{
+    size_t i;
+    if (!extra)
+        return NULL;
+    if (!tcall_is_object_text_(tcall_str_of(extra)))
+        return "extra must be the text of one JSON object";
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
+        if (tcall_text_get_(tcall_text_space_(extra),
+                            tcall_agent_own_members_[i]))
+            return "extra holds a member that each request has already";
+    return NULL;
+}
+
+/* Names of headers are the same in capitals. */
+static bool tcall_agent_same_name_(const char *name, const char *other)
+{
+    while (*name && tcall_to_lower_(*name) == tcall_to_lower_(*other))
+        name++, other++;
+    return tcall_to_lower_(*name) == tcall_to_lower_(*other);
+}
+
+/* Can it stand in a header? A line break would begin another one. */
+static bool tcall_agent_is_value_(const char *text)
+{
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* A header of the user by this name, or NULL. */
+static const tcall_header *
+tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+{
+    size_t i;
+    for (i = 0; name && i < desc->header_count; i++)
+        if (tcall_agent_same_name_(desc->headers[i].name, name))
+            return &desc->headers[i];
+    return NULL;
+}
+
+static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+{
+    size_t i;
+    if (desc->header_count > TCALL_AGENT_HEADERS)
+        return "headers are too many: at most TCALL_AGENT_HEADERS";
+    for (i = 0; i < desc->header_count; i++) {
+        const tcall_header *header = &desc->headers[i];
+        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
+            return "a header's name must be letters, digits, '-', '_' or '.'";
+        if (!tcall_agent_is_value_(header->value) ||
+            !tcall_agent_is_value_(header->secret))
+            return "a header's value must not hold control characters";
+    }
+    if (tcall_agent_header_named_(desc, "Content-Type") ||
+        tcall_agent_header_named_(desc, "Content-Length") ||
+        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
+        tcall_agent_header_named_(desc, "Host"))
+        return "headers hold one that each request has already";
+    if (desc->key &&
+        tcall_agent_header_named_(desc, desc->provider->key_header))
+        return "headers hold the one that carries the key: leave one out";
+    return NULL;
+}
+
+/* What is wrong with what the user adds to requests, or NULL. */
+static const char *tcall_agent_added_problem_(const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    return problem ? problem : tcall_agent_headers_problem_(desc);
+}
+
 /* What desc lacks, as a sentence, or NULL. */
 static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
@@ -75,7 +156,9 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
+    if (tcall_agent_left_out_(desc))
+        return tcall_agent_left_out_(desc);
+    return tcall_agent_added_problem_(desc);
 }
 
 /* A number below zero is no limit anybody meant: it counts as zero does. */
@@ -217,6 +300,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -284,6 +370,9 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
@@ -323,17 +412,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -351,19 +447,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -837,6 +958,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
