@@ -154,7 +154,9 @@ $(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
-# A function that a test makes fail, whatever version of mbedTLS calls it.
+# A clock that the test turns, and a function that it makes fail, whatever
+# version of mbedTLS calls it.
+$(BUILD)/test_port_floods: LDFLAGS += -Wl,--wrap=tport_posix_now_ms
 $(BUILD)/test_port_tls: LDFLAGS += -Wl,--wrap=mbedtls_entropy_func
 # Functions of libc that a test makes fail, also below mbedTLS.
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
