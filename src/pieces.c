@@ -572,6 +572,7 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
                                    tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
+    reader->told = true;
     if (event == TCALL_SCAN_END)
         return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)
