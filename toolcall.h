@@ -53,7 +53,8 @@
  *     NO_SHAPES      shapes and their decoder
  *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
  *                    arguments are strict JSON
- *     NO_INT64       of shapes: integer64 and number, which need 64 bits
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
+ *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
@@ -158,6 +159,15 @@ extern "C" {
 #define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
+/* The integers of shapes and of the writer. */
+#ifdef TOOLCALL_NO_INT64
+typedef int32_t tcall_int;
+typedef uint32_t tcall_uint;
+#else
+typedef int64_t tcall_int;
+typedef uint64_t tcall_uint;
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -247,7 +257,14 @@ extern "C" {
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")                 \
+    X(QUOTA, "quota", "the account has no quota or credit left")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -928,13 +945,8 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-#ifdef TOOLCALL_NO_INT64
-typedef uint32_t tcall_number_digits_;
-typedef int32_t tcall_whole_;
-#else
-typedef uint64_t tcall_number_digits_;
-typedef int64_t tcall_whole_;
-#endif
+typedef tcall_uint tcall_number_digits_;
+typedef tcall_int tcall_whole_;
 
 /* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {
@@ -1604,10 +1616,10 @@ TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
+TCALL_API int tcall_write_int(tcall_writer *writer, tcall_int value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, tcall_uint value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
                                 int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */
@@ -2878,7 +2890,10 @@ typedef struct tcall_answer {
      * have done; or what scanning found. */
     int error;
     int calls;
+    bool has_text; /* there are words of the model */
     bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
     /* Bytes of reasoning that did not fit. The calls are there, but their
      * results cannot be sent back: block->need says how much would have done.
      */
@@ -2895,9 +2910,15 @@ typedef struct tcall_answer {
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
  * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
  * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
- * faults; else the answer's error. */
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
+ * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
+ * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
+ * Returns TCALL_OK where it did, or where there are calls: of those that were
+ * cut each says so itself. */
+TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -2936,9 +2957,19 @@ typedef struct tcall_chat_request {
     unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
-    int max_tokens; /* of the answer; default 1024 where one must be given */
+    int max_tokens; /* of the answer, thinking included; default 8192 where one
+                     * must be given */
+    long context;   /* tokens that the conversation may take, for servers that
+                     * have to be told; 0: the server's default */
     bool stream;
-    bool no_parallel;                /* at most one call in an answer */
+    bool no_parallel; /* at most one call in an answer */
+    /* The server is asked to keep the beginning, where that has to be asked
+     * for: what is sent again then costs less. */
+    bool cache_prompt;
+    /* Further members of the body, the JSON text of an object; NULL: none.
+     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * and options that stand here count instead of those above. */
+    const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
 } tcall_chat_request;
 
@@ -2963,6 +2994,8 @@ enum {
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
     TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
+                           with TCALL_E_UNHANDLED */
 
     TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
     TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
@@ -2993,6 +3026,8 @@ enum {
     TCALL_MEANS_CALL,
     TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
     TCALL_MEANS_REASONING,
+    TCALL_MEANS_UNHANDLED,     /* the program would have to do something that it
+                                  cannot: the answer stops there */
     TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
     TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
     TCALL_MEANS_ELEMENT_BEGINS,
@@ -3030,7 +3065,8 @@ enum {
     TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
 };
 
 struct tcall_provider {
@@ -3048,7 +3084,7 @@ struct tcall_provider {
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet */
+                                 not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
@@ -3101,13 +3137,16 @@ typedef struct tcall_reader {
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, broken;
+    bool told;       /* the current document has a value that matters */
+    uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
 } tcall_reader;
 
@@ -3308,12 +3347,19 @@ typedef struct tcall_agent_desc {
     const char *key;    /* secret; NULL when the server wants none */
     const char *path;   /* default: the provider's; "{model}" is filled in */
     const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int max_rounds;      /* requests in one turn; default 8 */
+    int max_calls;       /* calls run in one turn; default 32 */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;     /* time for one turn; default: no limit */
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -3326,6 +3372,9 @@ typedef struct tcall_agent_desc {
     uint32_t seed;        /* of chance in those waits; default: the clock */
     size_t io_size;       /* bytes for reading and writing; default 512 */
     bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3340,8 +3389,9 @@ typedef struct tcall_agent_desc {
 } tcall_agent_desc;
 
 enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
 typedef struct tcall_agent tcall_agent;
@@ -3354,13 +3404,15 @@ typedef struct tcall_agent tcall_agent;
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it;
- * TCALL_E_APPROVAL, where calls wait for a verdict: go on with
- * tcall_agent_step. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
+ * answer that did not end by itself is one of those of tcall_answer_ending, and
+ * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
+ * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+ * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
+ * TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3434,7 +3486,8 @@ struct tcall_agent {
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
-    tcall_header headers[3];
+    tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
@@ -3471,8 +3524,14 @@ struct tcall_agent {
  * makes the rows board_tools of tools with the shapes led_shape, relay_shape
  * and the functions led_run, relay_run, and union board_room, which has room
  * for the arguments of each. Columns: name, permissions, confirm, description.
- * On an AVR rows have to be made so, for their texts are in flash; elsewhere
- * any row with a shape will do.
+ * TCALL_TOOLS_AS is for names that C does not allow, with one more column:
+ * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
+ * On an AVR rows have to be made so, for they and their texts are in flash,
+ * also where one is given to desc.approve; elsewhere any row with a shape will
+ * do.
+ *
+ * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
+ * by one error: a client that waits for it does not wait in vain.
  *
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
@@ -3483,6 +3542,12 @@ struct tcall_agent {
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* Bytes that are collected before they are sent, 1 or more: on USB they share a
+ * packet, a UART takes single ones as well. */
+#ifndef TOOLCALL_MCP_PIECE
+#define TOOLCALL_MCP_PIECE 32
+#endif
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -3542,12 +3607,9 @@ typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
     tcall_writer out;
-    char piece[32];
-    bool blank;    /* nothing but white space in this line so far */
-    uint16_t tool; /* index of the one that is called; tool_count: none */
-#ifdef __AVR__
-    tcall_tool row; /* the last one that was looked at */
-#endif
+    char piece[TOOLCALL_MCP_PIECE];
+    bool blank;             /* nothing but white space in this line so far */
+    const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -3569,17 +3631,28 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 
 /* clang-format off */
 #define TCALL_TOOLS(me, TOOLS)                                                \
-    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
-    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
-        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
-    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_TEXTS_, TCALL_TOOL_ROW_,          \
+                      TCALL_TOOL_ROOM_)
+#define TCALL_TOOLS_AS(me, TOOLS)                                             \
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_AS_TEXTS_, TCALL_TOOL_AS_ROW_,    \
+                      TCALL_TOOL_AS_ROOM_)
+#define TCALL_TOOLS_MAKE_(me, TOOLS, TEXTS, ROW, ROOM)                        \
+    TOOLS(TEXTS, me)                                                          \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {TOOLS(ROW, me)};     \
+    union me##_room { TOOLS(ROOM, me) };
 #define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
-    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
-    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+    TCALL_TOOL_AS_TEXTS_(me, name, #name, permissions, confirm, text)
 #define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_AS_ROW_(me, name, #name, permissions, confirm, text)
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+#define TCALL_TOOL_AS_TEXTS_(me, name, sent, permissions, confirm, text)      \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = sent;              \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_AS_ROW_(me, name, sent, permissions, confirm, text)        \
     TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
                 name##_run, permissions, confirm),
-#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+#define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
 
@@ -4175,6 +4248,11 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
  * that have a shape are levels. Where there are more open containers than
  * levels we are in a value that has no shape of its own, or whose place is
  * wrong: it is recognised and nothing else.
+ *
+ * Most bytes are in strings, so tcall_decoder_feed eats runs of them itself,
+ * one byte or many. What begins and ends values is TCALL_NOINLINE_: else the
+ * compiler makes one function of all, in whose loop small processors have no
+ * register left.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -4192,9 +4270,9 @@ enum {
     TCALL_READ_STRING_,
     TCALL_READ_ESCAPE_,
     TCALL_READ_HEX_,
+    TCALL_READ_HALF_,
     TCALL_READ_LITERAL_,
-    TCALL_READ_NUMBER_,
-    TCALL_READ_STOPPED_
+    TCALL_READ_NUMBER_
 };
 
 /* A value is kept as its text: not, on from here, up to here. */
@@ -4230,11 +4308,16 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 
 /* ---- what is wrong ---- */
 
+/* Returns whether reading goes on, also after misfits. */
+static bool tcall_read_going_(const tcall_decoder *decoder)
+{
+    return decoder->error == TCALL_OK || decoder->error == TCALL_E_INVALID;
+}
+
 /* Ends the reading. Returns where. */
 static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
                                     const char *at)
 {
-    decoder->state = TCALL_READ_STOPPED_;
     decoder->error = error;
     return at;
 }
@@ -4333,12 +4416,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
     decoder->keeping = TCALL_KEEP_NONE_;
-    if (decoder->kept < size) {
-        to[decoder->kept] = 0;
-        return;
+    if (decoder->kept == size) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+        decoder->kept = 0; /* half a value is none */
     }
-    *to = 0; /* half a value is none */
-    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----
@@ -4379,11 +4461,15 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
     tcall_string_ *string = &decoder->now.string;
-    for (; len && string->word; bytes++, len--) {
-        if (TCALL_BYTE_(string->word + string->len) == *bytes)
-            string->len++;
-        else
-            tcall_read_candidate_(decoder, *bytes);
+    const char *end = bytes + len;
+    while (string->word) {
+        const char *word = string->word + string->len, *from = bytes;
+        for (; bytes < end && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        string->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
+        tcall_read_candidate_(decoder, *bytes++);
     }
 }
 
@@ -4544,7 +4630,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
         *to = (char)index;
 }
 
-static void tcall_read_string_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_string_end_(tcall_decoder *decoder)
 {
     if (decoder->use == TCALL_INTO_NAME_) {
         if (tcall_read_shaped_(decoder))
@@ -4559,11 +4645,12 @@ static void tcall_read_string_end_(tcall_decoder *decoder)
     tcall_read_value_end_(decoder);
 }
 
-/* Returns the end of a run of bytes that stand for themselves. */
-static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+/* Eats bytes that stand for themselves, if any. Returns where they end. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *from,
                                    const char *end)
 {
     tcall_string_ *string = &decoder->now.string;
+    const char *at = from;
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
@@ -4572,35 +4659,34 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
                 break;
         }
         if (!tcall_utf8_step_(&string->utf, c))
-            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+            break;
         string->followed += (c & 0xC0) == 0x80;
     }
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
     return at;
 }
 
-static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+/* The byte that ends a run. */
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at)
 {
-    const char *from = at;
-    if (decoder->now.string.high && *at != '\\')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    at = tcall_read_run_(decoder, at, end);
-    if (decoder->state == TCALL_READ_STOPPED_)
-        return at;
-    tcall_read_bytes_(decoder, from, (size_t)(at - from));
-    if (at == end)
-        return at;
+    if (decoder->now.string.utf.left || (unsigned char)*at >= 0x80)
+        return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
     if (*at == '\\')
         decoder->state = TCALL_READ_ESCAPE_;
     else if (*at == '"')
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
-        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
-        at++;
-    }
-    return at;
+    return at + 1;
+}
+
+/* After the first half of a character as \uXXXX. */
+static const char *tcall_read_half_(tcall_decoder *decoder, const char *at)
+{
+    if (*at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    decoder->state = TCALL_READ_ESCAPE_;
+    return at + 1;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -4651,7 +4737,7 @@ static bool tcall_read_unit_(tcall_decoder *decoder)
     if (low)
         code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
     if (string->high)
-        decoder->state = TCALL_READ_STRING_;
+        decoder->state = TCALL_READ_HALF_;
     else
         tcall_read_escaped_(decoder, code);
     return true;
@@ -4890,8 +4976,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     decoder->state = TCALL_READ_NUMBER_;
 }
 
-static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+TCALL_NOINLINE_ static const char *
+tcall_read_number_(tcall_decoder *decoder, const char *at, const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
     while (at < end && tcall_number_take_(number, *at))
@@ -5105,7 +5191,7 @@ static void tcall_read_item_(tcall_decoder *decoder)
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
 {
-    if (decoder->object != (*at == '}'))
+    if (*at != (decoder->object ? '}' : ']'))
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     if (tcall_read_shaped_(decoder)) {
         if (decoder->object)
@@ -5122,9 +5208,10 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+TCALL_NOINLINE_ static const char *tcall_read_value_(tcall_decoder *decoder,
+                                                     const char *at)
 {
-    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+    if (!decoder->object && tcall_read_shaped_(decoder) && decoder->levels)
         tcall_read_item_(decoder);
     switch (*at) {
     case '{':
@@ -5133,19 +5220,14 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
     case 'n': tcall_read_null_begin_(decoder); break;
     case 't':
     case 'f': tcall_read_boolean_begin_(decoder, *at); break;
-    default:
-        if (!tcall_is_digit_(*at) && *at != '-')
-            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-        tcall_read_number_begin_(decoder);
+    default: tcall_read_number_begin_(decoder);
     }
-    return at; /* these are eaten from their first byte on */
+    return at; /* these are eaten from their first byte on, if they are one */
 }
 
 /* ---- between tokens ---- */
 
-/* A name that is there already goes with the comma before it. */
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
-                                    const char *end)
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
@@ -5158,38 +5240,35 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
     case TCALL_READ_NEXT_:
-        if (*at == '}' || *at == ']')
-            return tcall_read_close_(decoder, at);
         if (*at != ',')
-            break;
-        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-        if (++at == end || *at != '"' || !decoder->object)
-            return at; /* fall through */
-    case TCALL_READ_NAME_:
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '"') {
-            tcall_read_name_begin_(decoder);
-            return at + 1;
-        }
-        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
             return tcall_read_close_(decoder, at);
-        break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_FIRST_NAME_:
+        if (*at != '"')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-/* Apart from the loop over a piece, which needs few registers. */
-TCALL_NOINLINE_ static const char *
-tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
+/* A byte at which no run of a string goes on. */
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
 {
     switch (decoder->state) {
-    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at);
     case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_HALF_: return tcall_read_half_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
     }
 }
 
@@ -5197,21 +5276,24 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     int error;
-    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+    while (at < end && tcall_read_going_(decoder)) {
         const char *from = at;
-        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
-            tcall_is_space_(*at)) {
+        if (decoder->state == TCALL_READ_STRING_) {
+            at = tcall_read_run_(decoder, at, end);
+        } else if (decoder->state <= TCALL_READ_END_ &&
+                   (unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
             at++;
             continue;
         }
-        at = tcall_read_token_(decoder, at, end);
+        if (at < end)
+            at = tcall_read_token_(decoder, at, end);
         if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);
     if (decoder->sink && at > bytes) {
         error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
-        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+        if (error < 0 && tcall_read_going_(decoder))
             tcall_read_stop_(decoder, error, at);
     }
     return decoder->error;
@@ -5219,15 +5301,14 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 
 int tcall_decoder_end(tcall_decoder *decoder)
 {
-    if (decoder->state < TCALL_READ_STOPPED_ &&
-        decoder->state != TCALL_READ_END_)
+    if (decoder->state != TCALL_READ_END_)
         tcall_decoder_poison(decoder);
     return decoder->error;
 }
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    if (decoder->state != TCALL_READ_STOPPED_)
+    if (tcall_read_going_(decoder))
         tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
 }
 
@@ -7833,6 +7914,22 @@ int tcall_write_flash(tcall_writer *writer, const char *text)
 #endif
 }
 
+/* Writes a text from flash in which % and a letter stand for what a function
+ * writes: `part` is given `of` and the letter. */
+typedef void (*tcall_part_)(void *of, char letter);
+
+TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer, const char *text,
+                                      tcall_part_ part, void *of)
+{
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != '\0') {
+        if (c == '%')
+            part(of, TCALL_BYTE_(text++));
+        else
+            tcall_write_char_(writer, c);
+    }
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -7890,43 +7987,53 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
- * large function on small machines. */
-typedef struct tcall_natural_ {
-    uint16_t part[4];
-} tcall_natural_;
+#ifdef TOOLCALL_NO_INT64
+
+enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
 
 /* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
-    uint32_t rest = 0;
-    bool more = false;
-    int i;
-    for (i = 3; i >= 0; i--) {
-        rest = rest << 16 | number->part[i];
-        number->part[i] = (uint16_t)(rest / 10);
-        rest %= 10;
-        more = more || number->part[i];
-    }
-    *digit = (char)('0' + rest);
-    return more;
+    *digit = (char)('0' + *number % 10);
+    *number /= 10;
+    return *number != 0;
 }
+
+#else
+
+enum { TCALL_NUMBER_ROOM_ = 48 };
+
+/* The same by parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
+{
+    tcall_uint left = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint16_t)(*number >> shift);
+        left |= (tcall_uint)(rest / 10) << shift;
+        rest %= 10;
+    }
+    *number = left;
+    *digit = (char)('0' + rest);
+    return left != 0;
+}
+
+#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
-                               uint64_t number, int decimals)
+                               tcall_uint number, int decimals)
 {
-    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
-                            (uint16_t)(number >> 32),
-                            (uint16_t)(number >> 48)}};
-    char out[48], *first = out + sizeof out;
+    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
     int digits = 0;
     bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        more = tcall_write_digit_(&left, --first);
+        more = tcall_write_digit_(&number, --first);
         digits++;
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
@@ -7935,26 +8042,26 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 }
 
 /* Writes value / 10^decimals without a comma before it. */
-TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    uint64_t number = (uint64_t)value;
+    tcall_uint number = (tcall_uint)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
 {
     tcall_write_comma_(writer);
     return tcall_write_decimal_(writer, value, decimals);
 }
 
-int tcall_write_int(tcall_writer *writer, int64_t value)
+int tcall_write_int(tcall_writer *writer, tcall_int value)
 {
     return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *writer, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 {
     tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);
@@ -15519,9 +15626,9 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
-        tcall_write_int(w, (long)tcall_term_tools_(term));
+        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rarity * 100 / 16, 2);
+        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -15629,9 +15736,9 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
     tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)saved);
+    tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(saved / 4));
+    tcall_write_int(w, (tcall_int)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -16324,7 +16431,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
     if (len > 24)
         len = tcall_utf8_cut_(near, 24);
     tcall_write_key(out, "at");
-    tcall_write_int(out, (long)call->error_at);
+    tcall_write_int(out, (tcall_int)call->error_at);
     tcall_write_key(out, "near");
     tcall_write_str(out, tcall_slice_(near, len));
 }
@@ -16559,7 +16666,7 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
         return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (long)size);
+    tcall_write_int(&notice, (tcall_int)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
@@ -16948,7 +17055,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (long)cx->retry_ms);
+        tcall_write_int(out, (tcall_int)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->tc);
@@ -17769,7 +17876,7 @@ static void tcall_write_attachments_(tcall_writer *out,
         tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
         tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
         tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_int(out, (tcall_int)attachment->bytes.len);
         tcall_write_close(out, '}');
     }
     tcall_write_close(out, ']');
@@ -17857,7 +17964,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     tcall_write_validator_(tc, tool, out);
     tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_key(out, "validated");
     tcall_write_bool(out, call->validated);
     tcall_write_key(out, "repaired");
@@ -18346,7 +18453,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
@@ -19092,6 +19199,10 @@ static const char tcall_words_context_[] =
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
     "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
 static const char tcall_words_auth_[] = "api key|authenticat|permission";
 static const char tcall_words_not_found_[] = "not_found|model identifier";
 static const char tcall_words_overload_[] = "overloaded|unavailable";
@@ -19106,6 +19217,7 @@ static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
     {tcall_words_context_, TCALL_E_CONTEXT},
     {tcall_words_auth_, TCALL_E_AUTH},
     {tcall_words_not_found_, TCALL_E_NOT_FOUND},
@@ -19211,13 +19323,14 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 }
 
 /* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off. */
+ * answer was cut off, or is not done for us where the provider is done. */
 TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
                                       const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
     answer->stop = stop;
     tcall_answer_keep_word_(answer, word);
@@ -19243,6 +19356,24 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
+}
+
+int tcall_answer_ending(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -19278,10 +19409,11 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         /* Some send a status as the code of an error. */
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    error = tcall_status_error_(status);
-    if (error)
-        return error;
     error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
     /* Not every 403 is about the key: a region, a model or a gateway may
      * forbid it as well. */
     if (status == 403 && (!error || error == TCALL_E_REQUEST))
@@ -19593,12 +19725,40 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      int value)
+                                      long value)
 {
     if (value <= 0)
         return;
     tcall_write_key(out, key);
     tcall_write_int(out, value);
+}
+
+/* Does the user give this member of the body? */
+TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
+                                   const char *key)
+{
+    return request->extra &&
+           tcall_text_get_(tcall_text_space_(request->extra), key);
+}
+
+/* Writes the limit of the answer, unless the user gives one of his own. */
+TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
+                                           const tcall_chat_request *request,
+                                           const char *key, long value)
+{
+    if (!tcall_is_extra_(request, key))
+        tcall_write_limit_(out, key, value);
+}
+
+/* Ends the body, with what the user adds to it. */
+TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+                                        const tcall_chat_request *request)
+{
+    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+    return tcall_write_close(out, '}');
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -20328,7 +20488,8 @@ TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
                                                 size_t more)
 {
     reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 
@@ -20635,7 +20796,7 @@ static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 /* Is the text of the element to be moved to the call? */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
@@ -20644,6 +20805,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (whole && !known->error && old >= len && (!piece->error || old))
         return false; /* it came in pieces before */
     if (known->error || piece->error) {
+        known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
         return false;
     }
@@ -20714,7 +20876,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
     reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
     reader->answer.stop = TCALL_STOP_UNKNOWN;
     reader->answer.stop_text[0] = 0;
 }
@@ -20753,6 +20916,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     size_t room, most = 0;
     if (reader->choice)
         return 0;
+    reader->answer.has_text = true;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -20829,7 +20993,7 @@ static int tcall_field_part_(int field)
 static bool tcall_reader_open_(tcall_reader *reader)
 {
     uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
+    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
@@ -20922,6 +21086,19 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
+/* Is a text of an item that does not count? */
+static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+{
+    size_t at = reader->start;
+    for (; index && at < reader->unmerged;
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
+            return true;
+    }
+    return false;
+}
+
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. */
 static void tcall_reader_settle_(tcall_reader *reader)
@@ -20932,6 +21109,11 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT &&
+        tcall_reader_text_is_void_(reader, head->index)) {
+        tcall_reader_remove_(reader, reader->unmerged);
+        return;
+    }
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
@@ -20967,14 +21149,16 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
         head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->fault)
+            head->error = reader->fault;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
     reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -20996,8 +21180,11 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
         reader->stopped = true;
+        reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
@@ -21011,6 +21198,11 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->type = means;
         reader->ignored =
             means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+            tcall_reader_open_(reader);
         return;
     }
     reader->event = means;
@@ -21103,7 +21295,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -21146,6 +21338,11 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->field = TCALL_FIELD_UNREAD;
+        tcall_reader_open_(reader);
         break;
     case TCALL_FIELD_RESTART:
         if (c == '{')
@@ -21214,6 +21411,7 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
                                    tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
+    reader->told = true;
     if (event == TCALL_SCAN_END)
         return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)
@@ -21239,6 +21437,10 @@ enum {
     TCALL_FRAME_BETWEEN_, /* between two documents */
     TCALL_FRAME_DOCUMENT_
 };
+
+/* Bytes in a row of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
 
 /* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
  * spaces. */
@@ -21277,7 +21479,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->answer.message[0] = 0;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = false;
+    reader->whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
@@ -21292,6 +21494,8 @@ static void tcall_reader_end_document_(tcall_reader *reader)
 {
     tcall_reader_settle_all_(reader);
     reader->index = 0;
+    reader->silent =
+        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     if (reader->whole && !reader->begins)
         reader->complete = true;
     reader->in_document = false;
@@ -21386,6 +21590,7 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
@@ -21405,6 +21610,18 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         tcall_reader_byte_between_(reader, c);
 }
 
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    tcall_reader_fail_(reader, TCALL_E_LIMIT);
+    if (!reader->any_document)
+        return;
+    answer->message[0] = 0;
+    tcall_append_cut_(answer->message, sizeof answer->message,
+                      tcall_str_of("comments or empty events without end"));
+}
+
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
@@ -21413,6 +21630,8 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
             tcall_reader_byte_(reader, *bytes++);
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+        tcall_reader_fail_silence_(reader);
     while (bytes < end)
         tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
@@ -21445,10 +21664,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     char id[9];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
     if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
-            !tcall_head_len_(head, TCALL_PART_TEXT_))
-            return false;
         head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
         if (!tcall_reader_add_(reader, TCALL_PART_ID_,
                                tcall_chat_make_id_(reader->chat, id)))
@@ -21604,6 +21825,8 @@ TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
  * OpenRouter where the model's provider failed in the middle of an answer. */
 static const tcall_word tcall_openai_stops_[] = {
     {"stop", TCALL_STOP_END},
+    {"eos", TCALL_STOP_END},
+    {"end_turn", TCALL_STOP_END},
     {"tool_calls", TCALL_STOP_TOOL_CALLS},
     {"function_call", TCALL_STOP_TOOL_CALLS},
     {"length", TCALL_STOP_LENGTH},
@@ -21645,12 +21868,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
+    tcall_write_max_tokens_(out, request,
+                            short_name ? "max_tokens" : "max_completion_tokens",
+                            request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 static int tcall_openai_write_(const tcall_provider *provider,
@@ -21728,7 +21952,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
 
 TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
 
-/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs. */
+/* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
+ * want to be called again. */
 static const tcall_word tcall_anthropic_stops_[] = {
     {"end_turn", TCALL_STOP_END},
     {"stop_sequence", TCALL_STOP_END},
@@ -21744,6 +21969,8 @@ static const tcall_word tcall_anthropic_types_[] = {
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
+    {"thinking", TCALL_MEANS_REASONING},
+    {"redacted_thinking", TCALL_MEANS_REASONING},
     {NULL, 0},
 };
 
@@ -21789,9 +22016,12 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    /* The one format in which a limit must be given, and thinking counts. */
+    tcall_write_max_tokens_(out, request, "max_tokens",
+                            request->max_tokens > 0 ? request->max_tokens
+                                                    : 8192);
+    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
+        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
     tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
@@ -21800,7 +22030,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
         tcall_anthropic_choice_(out, request);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -21879,14 +22109,16 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, &tcall_function_tools_);
-    if (request->max_tokens > 0) {
+    if ((request->max_tokens > 0 || request->context > 0) &&
+        !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
     }
     /* It streams unless it is told not to. */
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -21902,7 +22134,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
+                                                 TCALL_QUIRK_WEAK_CHOICE |
+                                                     TCALL_QUIRK_SAY_CONTEXT};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -21974,6 +22207,11 @@ static const tcall_word tcall_responses_types_[] = {
     {"custom_tool_call", TCALL_MEANS_CALL},
     {"message", TCALL_MEANS_TEXT},
     {"reasoning", TCALL_MEANS_REASONING},
+    {"computer_call", TCALL_MEANS_UNHANDLED},
+    {"shell_call", TCALL_MEANS_UNHANDLED},
+    {"local_shell_call", TCALL_MEANS_UNHANDLED},
+    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
+    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
     {"response.created", TCALL_MEANS_ANSWER_BEGINS},
     {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
     {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
@@ -22033,14 +22271,16 @@ static int tcall_responses_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_max_tokens_(out, request, "max_output_tokens",
+                            request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
+        !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
@@ -22099,9 +22339,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
     X(7, TCALL_FIELD_ID, 0, "id")                                            \
     X(7, TCALL_FIELD_NAME, 0, "name")                                        \
     X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    /* Patches instead of arguments, which are never asked for: they are no  \
-     * object, so that nobody runs such a call. */                           \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "partialArgs")
+    X(7, TCALL_FIELD_UNREAD, 0,                                              \
+      "partialArgs") /* patches, which are never asked for */
 
 TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
 
@@ -22183,12 +22422,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                            request->system);
     if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
+    if (request->max_tokens > 0 &&
+        !tcall_is_extra_(request, "generationConfig")) {
         tcall_write_form_(out, "'generationConfig':{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {
@@ -22473,24 +22713,10 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>agent
- *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * >>agent_desc: is a desc complete, and is what it adds to requests allowed
  */
 
 #ifndef TOOLCALL_NO_AGENT
-
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
 
 /* What desc asks for and this program was built without, as a sentence. */
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
@@ -22521,8 +22747,90 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     return NULL;
 }
 
+/* Members of the body that the library writes: it has no second ones. */
+static const char *const tcall_agent_own_members_[] = {
+    "model",       "messages",      "system",
+    "contents",    "input",         "instructions",
+    "tools",       "stream",        "systemInstruction",
+    "store",       "toolConfig",    "parallel_tool_calls",
+    "tool_choice", "stream_options"};
+
+static const char *tcall_agent_extra_problem_(const char *extra)
+{
+    size_t i;
+    if (!extra)
+        return NULL;
+    if (!tcall_is_object_text_(tcall_str_of(extra)))
+        return "extra must be the text of one JSON object";
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
+        if (tcall_text_get_(tcall_text_space_(extra),
+                            tcall_agent_own_members_[i]))
+            return "extra holds a member that each request has already";
+    return NULL;
+}
+
+/* Names of headers are the same in capitals. */
+static bool tcall_agent_same_name_(const char *name, const char *other)
+{
+    while (*name && tcall_to_lower_(*name) == tcall_to_lower_(*other))
+        name++, other++;
+    return tcall_to_lower_(*name) == tcall_to_lower_(*other);
+}
+
+/* Can it stand in a header? A line break would begin another one. */
+static bool tcall_agent_is_value_(const char *text)
+{
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* A header of the user by this name, or NULL. */
+TCALL_SHARED_ const tcall_header *
+tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+{
+    size_t i;
+    for (i = 0; name && i < desc->header_count; i++)
+        if (tcall_agent_same_name_(desc->headers[i].name, name))
+            return &desc->headers[i];
+    return NULL;
+}
+
+static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+{
+    size_t i;
+    if (desc->header_count > TCALL_AGENT_HEADERS)
+        return "headers are too many: at most TCALL_AGENT_HEADERS";
+    for (i = 0; i < desc->header_count; i++) {
+        const tcall_header *header = &desc->headers[i];
+        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
+            return "a header's name must be letters, digits, '-', '_' or '.'";
+        if (!tcall_agent_is_value_(header->value) ||
+            !tcall_agent_is_value_(header->secret))
+            return "a header's value must not hold control characters";
+    }
+    if (tcall_agent_header_named_(desc, "Content-Type") ||
+        tcall_agent_header_named_(desc, "Content-Length") ||
+        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
+        tcall_agent_header_named_(desc, "Host"))
+        return "headers hold one that each request has already";
+    if (desc->key &&
+        tcall_agent_header_named_(desc, desc->provider->key_header))
+        return "headers hold the one that carries the key: leave one out";
+    return NULL;
+}
+
+/* What is wrong with what the user adds to requests, or NULL. */
+TCALL_SHARED_ const char *
+tcall_agent_added_problem_(const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    return problem ? problem : tcall_agent_headers_problem_(desc);
+}
+
 /* What desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
@@ -22543,11 +22851,13 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
+    if (tcall_agent_left_out_(desc))
+        return tcall_agent_left_out_(desc);
+    return tcall_agent_added_problem_(desc);
 }
 
 /* A number below zero is no limit anybody meant: it counts as zero does. */
-static void tcall_agent_defaults_(tcall_agent_desc *desc)
+TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
@@ -22565,6 +22875,28 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
                          ? provider->stream_path
                          : provider->path;
 }
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+enum {
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
+};
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -22685,6 +23017,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -22752,7 +23087,11 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
+    request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
     if (agent->run && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
@@ -22790,17 +23129,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -22818,19 +23164,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -22946,7 +23317,16 @@ static int tcall_agent_judge_(tcall_agent *agent)
     /* Results of calls whose reasoning is lost could not be sent back. */
     if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result;
+    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+}
+
+/* Does an answer with this error stay in the conversation? One that did not end
+ * by itself does, for its words. */
+static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
+{
+    return error == TCALL_OK ||
+           (agent->response.status < 300 && agent->answer.has_text &&
+            error == tcall_answer_ending(&agent->answer));
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -22961,7 +23341,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     event.bytes = agent->received;
     event.text = tcall_str_of(agent->answer.message);
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (error < 0)
+    if (!tcall_agent_keeps_(agent, error))
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
@@ -22971,7 +23351,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_
                                         : TCALL_AGENT_PLANNED_;
-    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : TCALL_OK;
+    return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
 /* Reads a piece of the answer. */
@@ -23103,7 +23483,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls)
+        if (++agent->calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
@@ -23294,6 +23675,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 
@@ -23557,14 +23940,32 @@ enum {
     TCALL_MCP_META_
 };
 enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+#define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
+#define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
+
+/* X(NAME, method, result): a method, and how the members of its result begin.
+ * discover names both eras: a client of the other one then begins anew. */
+#define TCALL_MCP_METHODS_(X)                                            \
+    X(INITIALIZE, "initialize",                                          \
+      "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
+      "\"serverInfo\":%w")                                               \
+    X(PING, "ping", "")                                                  \
+    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
+    X(DISCOVER, "server/discover",                                       \
+      "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+
 enum {
-    TCALL_MCP_INITIALIZE_,
-    TCALL_MCP_PING_,
-    TCALL_MCP_LIST_,
-    TCALL_MCP_CALL_,
-    TCALL_MCP_DISCOVER_,
+#define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
 };
+
+/* The error of a version that is not known; others are of JSON-RPC. */
+enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
@@ -23572,13 +23973,18 @@ enum { TCALL_MCP_STEPS_ = 2 };
 static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
 static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
 static const char tcall_mcp_methods_[] TCALL_FLASH_ =
-    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+#define TCALL_X_(NAME, method, result) method "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const char tcall_mcp_results_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
-static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
-                                                       "2025-06-18\0"
-                                                       "2025-03-26\0"
-                                                       "2024-11-05\0";
-static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const char tcall_mcp_versions_[] TCALL_FLASH_ =
+    TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
+    TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
     {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
@@ -23619,7 +24025,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
-     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+     offsetof(tcall_mcp_message_, method), 0, TCALL_MCP_METHOD_COUNT_ - 1, tcall_mcp_methods_},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
      offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
     {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
@@ -23646,25 +24052,29 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
-/* Returns a row of the table: until the next one, on an AVR. */
-static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+/* Rows of tools, and all that they name, are in flash. */
+static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-#ifdef __AVR__
-    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
-    return &mcp->row;
-#else
-    return mcp->desc.tools + index;
-#endif
+    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
 }
 
-/* Finds the tool that the message names; tool_count where there is none. */
+static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    uint8_t needed = TCALL_FETCH_8_(&tool->permissions);
+    unsigned missing = ~(unsigned)mcp->desc.allow;
+    return !(missing & (needed ? needed : (unsigned)TCALL_EVERYTHING));
+}
+
+/* Finds the tool that the message names; NULL where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
-    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
-            return;
-    }
+    const tcall_tool *tool = mcp->desc.tools;
+    const tcall_tool *end = tool + mcp->desc.tool_count;
+    while (tool < end &&
+           !tcall_mcp_is_(mcp->message.params.name,
+                          TCALL_FETCH_POINTER_(const char *, &tool->name)))
+        tool++;
+    mcp->tool = tool < end ? tool : NULL;
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
@@ -23688,23 +24098,36 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         return;
     }
     tcall_mcp_find_(mcp);
-    if (mcp->tool < mcp->desc.tool_count) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        *shape = tcall_decoder_object_(decoder, tool->shape);
+    *shape = &tcall_any_;
+    if (mcp->tool) {
+        *shape = tcall_decoder_object_(decoder, tcall_mcp_shape_of_(mcp->tool));
         *out = (char *)mcp->desc.room;
-    } else {
-        *shape = &tcall_any_;
     }
 }
 
-/* ---- answers ---- */
+/* ---- answers ----
+ *
+ * Texts of answers are in flash. In them % and a letter stand for what
+ * tcall_mcp_part_ writes.
+ */
 
-static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+static void tcall_mcp_part_(void *user, char letter);
+
+static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
-    tcall_write_flash(&mcp->out, flash);
+    tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_SAY_(mcp, literal) \
-    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+#define TCALL_MCP_WRITE_(mcp, literal) \
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Writes what is within the quotes of a JSON string. */
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    mcp->out.quoted++;
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    mcp->out.quoted--;
+}
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -23713,148 +24136,81 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Writes a text that has nothing to escape. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+/* The id goes back as it came, so that no client has to know another spelling
+ * of it; what could not be kept whole is null. */
+static void tcall_mcp_id_(tcall_mcp *mcp)
 {
-    tcall_write_char_(&mcp->out, '"');
-    tcall_mcp_say_(mcp, flash);
-    tcall_write_char_(&mcp->out, '"');
-}
-
-/* Begins an answer. The id goes back as it came, so that no client has to know
- * another spelling of it; what could not be kept whole is null. */
-static void tcall_mcp_begin_(tcall_mcp *mcp)
-{
-    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_MCP_SAY_(mcp, "null");
-}
-
-/* Writes what this server is called. */
-static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
-{
-    tcall_mcp_say_(mcp, key);
-    TCALL_MCP_SAY_(mcp, "{\"name\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_MCP_SAY_(mcp, ",\"version\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
-                                             : TCALL_FLASH_TEXT_("1"));
-    TCALL_MCP_SAY_(mcp, "}");
-}
-
-/* Begins a result: in the later era each says that it is whole, and whose. */
-static void tcall_mcp_begin_result_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"result\":{");
-    if (!tcall_mcp_modern_(mcp))
-        return;
-    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
-    tcall_mcp_server_(
-        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_MCP_SAY_(mcp, "},");
-}
-
-/* Begins the answer that nothing was done; its message follows in quotes. */
-static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_MCP_SAY_(mcp, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-}
-
-/* Ends the message, and with it the answer. */
-static void tcall_mcp_end_error_(tcall_mcp *mcp)
-{
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}");
-}
-
-/* Refuses the request in words from flash. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
-{
-    tcall_mcp_begin_error_(mcp, code);
-    tcall_mcp_say_(mcp, flash);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Refuses the request in the words of the message's shape; a stash that was too
- * small has words of its own, for what helps is another order. */
-static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
-                 misfit->steps == TCALL_MCP_STEPS_ &&
-                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
-    tcall_mcp_begin_error_(mcp, code);
-    if (stash && mcp->desc.call)
-        TCALL_MCP_SAY_(mcp, "the arguments are too long");
-    else if (stash)
-        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
-    else
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Says which version to come back with. */
-static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, "],\"requested\":");
-    tcall_write_quote(&mcp->out);
-    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}}");
-}
-
-/* ---- results ---- */
-
-/* How long clients may keep what does not change. */
-static void tcall_mcp_keep_(tcall_mcp *mcp)
-{
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_SAY(&mcp->out, "null");
 }
 
 /* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_initialize_(tcall_mcp *mcp)
+static void tcall_mcp_version_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
-    tcall_mcp_quoted_(
-        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
+                                                version == 255 ? 0 : version));
 }
 
-/* Names both eras: a client of the other one then knows to begin anew. */
-static void tcall_mcp_discover_(tcall_mcp *mcp)
+static void tcall_mcp_call_(tcall_mcp *mcp);
+
+/* Writes what a letter stands for. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, ",");
-    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_keep_(mcp);
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    const tcall_tool *tool = mcp->tool;
+    const char *text;
+    switch (letter) {
+    case 'i': tcall_mcp_id_(mcp); break;
+    case 'v': tcall_mcp_version_(mcp); break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'b':
+        text = mcp->desc.version;
+        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(&mcp->out,
+                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 'n':
+        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
+        break;
+    case 't':
+        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 'u':
+        tcall_mcp_quoted_(mcp,
+                          TCALL_FETCH_POINTER_(const char *, &tool->title));
+        break;
+    case 'd':
+        tcall_mcp_quoted_(
+            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
+        break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    default: break;
+    }
 }
 
 /* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_schema_(tcall_mcp *mcp)
 {
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
-    if (tool->shape) {
-        tcall_write_shape(&mcp->out, tool->shape);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
         return;
     }
+    if (!text)
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)
@@ -23862,32 +24218,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* A string from flash, with its escapes. */
-static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+/* Writes that a tool only looks at things, since clients else take it for one
+ * that destroys. */
+static void tcall_mcp_hints_(tcall_mcp *mcp)
 {
-    tcall_mcp_say_(mcp, key);
-    tcall_write_quote(&mcp->out);
-    if (text)
-        tcall_mcp_say_(mcp, text);
-    tcall_write_unquote(&mcp->out);
-}
-
-/* Writes one tool. That it only looks at things is said, since clients else
- * take it for one that destroys. */
-static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
-{
-    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
-    if (tool->title)
-        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
-                      tool->description);
-    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
-    mcp->out.last = 0; /* no comma is due */
-    tcall_mcp_schema_(mcp, tool);
-    if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_MCP_SAY_(mcp, "}");
+    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
 }
 
 /* Writes the tools that may be called, in the order of the table. A cursor was
@@ -23896,43 +24233,85 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        if (!tcall_enabled(tool, mcp->desc.allow))
+        mcp->tool = mcp->desc.tools + i;
+        if (!tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
-            TCALL_MCP_SAY_(mcp, ",");
-        tcall_mcp_list_tool_(mcp, tool);
+            tcall_write_char_(&mcp->out, ',');
         first = false;
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
+                              "\"inputSchema\":");
+        tcall_mcp_schema_(mcp);
+        tcall_mcp_hints_(mcp);
+        tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_SAY_(mcp, "]");
-    tcall_mcp_keep_(mcp);
+    TCALL_MCP_WRITE_(mcp, "]%k");
+}
+
+/* ---- refusals ---- */
+
+/* Writes what is wrong in the words of the message's shape; a stash that was
+ * too small has words of its own, for what helps is another order. */
+static void tcall_mcp_misfit_(tcall_mcp *mcp)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    if (misfit->code != TCALL_MISFIT_ROOM ||
+        misfit->steps != TCALL_MCP_STEPS_ ||
+        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    else if (mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+}
+
+/* Refuses the request in words from flash; NULL: in those of the message's
+ * shape. Of a version it says which one to come back with. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    else
+        tcall_mcp_misfit_(mcp);
+    tcall_write_unquote(&mcp->out);
+    if (code == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
+                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
+        tcall_write_char_(&mcp->out, '}');
+    }
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
 
 /* Reads arguments that came before the name of their tool, or not at all. What
  * was wrong with the message was looked at before this. */
-static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
-    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
     tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
     tcall_decoder_end(decoder);
 }
 
 /* Writes what is wrong with the arguments, for the model to mend. The first
  * `from` steps lead from the message to the arguments. */
-static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
-                              uint8_t from)
+static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_MCP_SAY_(mcp, "\n");
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+            tcall_write_char_(&mcp->out, '\n');
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
+                           tcall_mcp_shape_of_(mcp->tool), from);
     }
     return TCALL_E_INVALID;
 }
@@ -23942,27 +24321,27 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
-    if (tool->confirm &&
+    if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_MCP_SAY_(mcp, "did not");
+            TCALL_SAY(&mcp->out, "did not");
         else
-            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
-    cx->user = tool->user;
-    return tool->run(cx, none, &mcp->out);
+    cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
+    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
 }
 
 /* Makes the call; what is written is the text of the result. */
-static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->stash[0] != '\0';
-    if (!tcall_enabled(tool, mcp->desc.allow)) {
+    if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
@@ -23972,33 +24351,30 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
         late = true;
     }
     if (mcp->desc.call)
-        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
-                              &mcp->out);
+        return mcp->desc.call(mcp->desc.user, mcp->tool,
+                              tcall_str_of(mcp->stash), &mcp->out);
     if (late)
-        tcall_mcp_read_late_(mcp, tool);
+        tcall_mcp_read_late_(mcp);
     if (mcp->at_work.decoder.error)
-        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
-    return tcall_mcp_run_(mcp, tool);
+        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, mcp->tool);
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
  * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
-    mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
-    error = tcall_mcp_make_(mcp, tool);
+    error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_MCP_SAY_(mcp, "the tool failed");
+        TCALL_SAY(&mcp->out, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}]");
+    TCALL_SAY(&mcp->out, "}]");
     if (error)
-        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -24033,7 +24409,7 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
     } else if (decoder->error &&
                (decoder->misfits[0].steps == 0 ||
                 decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_misfit_(mcp, -32600);
+        tcall_mcp_refuse_(mcp, -32600, NULL);
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
                !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
         tcall_mcp_refuse_(mcp, -32600,
@@ -24058,23 +24434,24 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+    if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
 }
 
-/* Does what was asked. */
+/* Does what was asked. In the later era each result says that it is whole, and
+ * whose. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
-    tcall_mcp_begin_result_(mcp);
-    switch (mcp->message.method) {
-    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
-    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
-    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
-    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
-    default: break; /* ping: nothing */
-    }
-    TCALL_MCP_SAY_(mcp, "}}");
+    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
+    if (tcall_mcp_modern_(mcp))
+        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
+                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
+    tcall_mcp_write_(mcp,
+                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    if (mcp->message.method == TCALL_MCP_LIST_)
+        tcall_mcp_list_(mcp);
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers a request. A method that is not known comes first: nobody has said
@@ -24092,10 +24469,11 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("there is no such method"));
     } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
                                    tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_misfit_(mcp, -32602);
+        tcall_mcp_refuse_(mcp, -32602, NULL);
     } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
                                         tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_version_(mcp);
+        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
+                          TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
     } else {
@@ -24126,7 +24504,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_MCP_SAY_(mcp, "\n");
+        tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -24159,26 +24537,31 @@ void tcall_mcp_poison(tcall_mcp *mcp)
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 
+/* Returns what is wrong with a row, or TCALL_OK. */
+static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
+    size_t len = 0;
+    while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
+        len++;
+    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+        return TCALL_E_TOOL;
+    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+        return TCALL_E_MEMORY;
+    return TCALL_OK;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
+    int error = TCALL_OK;
     uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        size_t len = 0;
-        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
-            len++;
-        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
-            return TCALL_E_TOOL;
-        if (tool->shape && !desc->call) {
-            TCALL_FETCH_(tcall_object, object, tool->shape);
-            if (object->size > desc->room_size)
-                return TCALL_E_MEMORY;
-        }
-    }
-    return TCALL_OK;
+    for (i = 0; i < desc->tool_count && !error; i++)
+        error = tcall_mcp_check_(desc, desc->tools + i);
+    return error;
 }
 #endif /* TOOLCALL_NO_MCP */
 

@@ -782,8 +782,7 @@ static bool start_shell(const options *o)
     d.commands = o->commands;
     d.command_count = o->command_count;
     if (ttool_shell_init(&shell, &d) < 0)
-        return fail("commands need a sandbox, which this system lacks",
-                    "(Landlock)");
+        return fail("--allow-command", shell.refusal);
     tool_count += ttool_shell_row(all_tools + tool_count, &shell);
     return true;
 }

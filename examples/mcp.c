@@ -109,7 +109,7 @@ static const char *start_tools(const char *root)
     s.commands = commands;
     s.command_count = command_count;
     if (ttool_shell_init(&shell, &s) < 0)
-        return "commands need a sandbox, which this system lacks";
+        return shell.refusal;
     row_count += ttool_shell_row(rows + row_count, &shell);
     return NULL;
 }

@@ -15,6 +15,12 @@
 #include <mbedtls/memory_buffer_alloc.h>
 #define TPORT_BUFFER_ 1
 #endif
+#ifdef ESP_PLATFORM
+#include <sdkconfig.h>
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+#include <esp_crt_bundle.h>
+#endif
+#endif
 #ifndef TPORT_INSECURE_NO_CLOCK
 #include <mbedtls/platform_time.h>
 #include <time.h>
@@ -195,6 +201,17 @@ static int fail_certificate(tport_tls *t, uint32_t flags)
     return error ? error : TCALL_E_CERTIFICATE;
 }
 
+/* What was wrong with the certificate. A session that is resumed shows none:
+ * 4.1 calls that skipped, the others give what was found the first time. Only
+ * sessions whose certificate was right are kept. */
+static uint32_t faults_found(const tport_tls *t)
+{
+    uint32_t flags = mbedtls_ssl_get_verify_result(&t->ssl);
+
+    return t->has_session && flags == MBEDTLS_X509_BADCERT_SKIP_VERIFY ? 0
+                                                                       : flags;
+}
+
 /* Turn an error of mbedTLS into one of ours. */
 static int translate(tport_tls *t, int e)
 {
@@ -213,7 +230,7 @@ static int translate(tport_tls *t, int e)
                     ": the connection ended without close_notify");
     if (is_memory(e))
         return fail(t, TCALL_E_MEMORY, "TLS: out of memory", "");
-    flags = t->up ? 0 : mbedtls_ssl_get_verify_result(&t->ssl);
+    flags = t->up ? 0 : faults_found(t);
     if (e == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED ||
         (flags != 0 && flags != (uint32_t)-1))
         return fail_certificate(t, flags);
@@ -326,6 +343,8 @@ static bool read_address6(const char *s, unsigned char *to)
             s += 2;
         } else if (s[0] == ':' && s[1]) {
             s++;
+        } else if (*s) {
+            return false;
         }
     }
     if (*s || (gap > 16) != (count == 16))
@@ -481,7 +500,7 @@ static int tls_connect(void *user)
         return r;
     }
     /* mbedTLS has refused already what was not right: belt and braces. */
-    flags = mbedtls_ssl_get_verify_result(&t->ssl);
+    flags = faults_found(t);
     if (flags != 0)
         return fail_certificate(t, flags);
     t->up = true;
@@ -627,6 +646,26 @@ static int load_files(tport_tls *t, const char *file)
 }
 #endif
 
+/* ESP-IDF keeps its CAs in a form of its own, and looks them up in a callback
+ * that takes the place of check_one: there are no pins then. */
+#ifdef CONFIG_MBEDTLS_CERTIFICATE_BUNDLE
+enum { HAS_BUNDLE = true };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    return esp_crt_bundle_attach(conf) == ESP_OK ? 0
+                                                 : MBEDTLS_ERR_SSL_ALLOC_FAILED;
+}
+#else
+enum { HAS_BUNDLE = false };
+
+static int attach_bundle(mbedtls_ssl_config *conf)
+{
+    (void)conf;
+    return 0;
+}
+#endif
+
 static int load_ca(tport_tls *t, const tport_tls_desc *d)
 {
     int e;
@@ -634,6 +673,9 @@ static int load_ca(tport_tls *t, const tport_tls_desc *d)
     t->pins = d->pins;
     t->pin_count = d->pins ? d->pin_count : 0;
     if (t->pin_count > 0)
+        return 0;
+    t->bundle = HAS_BUNDLE && !d->ca_pem && !d->ca_file;
+    if (t->bundle)
         return 0;
     e = d->ca_pem
             ? mbedtls_x509_crt_parse(&t->ca, (const unsigned char *)d->ca_pem,
@@ -659,7 +701,9 @@ static int seed(tport_tls *t)
         return 0;
     return is_memory(e)
                ? translate(t, e)
-               : fail(t, TCALL_E_ENTROPY, "TLS: there is no entropy", "");
+               : fail(t, TCALL_E_ENTROPY,
+                      "TLS: there is no entropy, or no memory for its source",
+                      "");
 }
 
 static int configure(tport_tls *t)
@@ -676,6 +720,8 @@ static int configure(tport_tls *t)
     mbedtls_ssl_conf_verify(conf, check_one, t);
     mbedtls_ssl_conf_ciphersuites(conf, suites);
     signal_tickets(conf);
+    if (e == 0 && t->bundle)
+        e = attach_bundle(conf);
     if (e == 0)
         e = mbedtls_ssl_setup(&t->ssl, conf);
     if (e != 0)

@@ -50,7 +50,9 @@ extern "C" {
 #endif
 
 #if !defined(MBEDTLS_HAVE_TIME_DATE) && !defined(TPORT_INSECURE_NO_CLOCK)
-#error "mbedTLS lacks MBEDTLS_HAVE_TIME_DATE and cannot check dates"
+#error \
+    "mbedTLS cannot check dates: set MBEDTLS_HAVE_TIME_DATE. For ESP-IDF and \
+Zephyr: CONFIG_TOOLCALL_PORT=y does, or CONFIG_MBEDTLS_HAVE_TIME_DATE=y"
 #endif
 #if defined(MBEDTLS_TEST_NULL_ENTROPY) && !defined(TPORT_INSECURE_ENTROPY)
 #error "mbedTLS was built with MBEDTLS_TEST_NULL_ENTROPY"
@@ -90,7 +92,8 @@ typedef struct tport_tls_desc {
                               must stay valid */
     size_t pin_count;
     const char *ca_pem;  /* trusted certificates as PEM text */
-    const char *ca_file; /* file of them; default: the system's bundle */
+    const char *ca_file; /* file of them; default: the system's bundle, with
+                            ESP-IDF its own (esp_crt_bundle) */
 } tport_tls_desc;
 
 typedef struct tport_tls {
@@ -99,6 +102,7 @@ typedef struct tport_tls {
     bool pinned;      /* the chain that is being checked holds a pin */
     bool started;     /* ssl was prepared for this connection */
     bool up;          /* the handshake is over */
+    bool bundle;      /* trust is left to ESP-IDF's certificate bundle */
     bool has_session; /* session can be offered for resumption */
     bool blocked;     /* lower answered AGAIN to the last attempt */
     bool ended;       /* lower ended without the word for it */

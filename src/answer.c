@@ -18,6 +18,10 @@ static const char tcall_words_context_[] =
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
     "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
 static const char tcall_words_auth_[] = "api key|authenticat|permission";
 static const char tcall_words_not_found_[] = "not_found|model identifier";
 static const char tcall_words_overload_[] = "overloaded|unavailable";
@@ -32,6 +36,7 @@ static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
     {tcall_words_context_, TCALL_E_CONTEXT},
     {tcall_words_auth_, TCALL_E_AUTH},
     {tcall_words_not_found_, TCALL_E_NOT_FOUND},
@@ -137,13 +142,14 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 }
 
 /* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off. */
+ * answer was cut off, or is not done for us where the provider is done. */
 TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
                                       const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut)
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
     answer->stop = stop;
     tcall_answer_keep_word_(answer, word);
@@ -169,6 +175,24 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
+}
+
+int tcall_answer_ending(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -204,10 +228,11 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         /* Some send a status as the code of an error. */
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    error = tcall_status_error_(status);
-    if (error)
-        return error;
     error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
     /* Not every 403 is about the key: a region, a model or a gateway may
      * forbid it as well. */
     if (status == 403 && (!error || error == TCALL_E_REQUEST))

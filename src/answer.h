@@ -23,7 +23,10 @@ typedef struct tcall_answer {
      * have done; or what scanning found. */
     int error;
     int calls;
+    bool has_text; /* there are words of the model */
     bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
     /* Bytes of reasoning that did not fit. The calls are there, but their
      * results cannot be sent back: block->need says how much would have done.
      */
@@ -40,6 +43,12 @@ typedef struct tcall_answer {
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
  * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
  * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
- * faults; else the answer's error. */
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
+ * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
+ * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
+ * Returns TCALL_OK where it did, or where there are calls: of those that were
+ * cut each says so itself. */
+TCALL_API int tcall_answer_ending(const tcall_answer *answer);

@@ -66,6 +66,15 @@
 #define TCALL_FLASH_TEXT_(text)        (text)
 #endif
 
+/* The integers of shapes and of the writer. */
+#ifdef TOOLCALL_NO_INT64
+typedef int32_t tcall_int;
+typedef uint32_t tcall_uint;
+#else
+typedef int64_t tcall_int;
+typedef uint64_t tcall_uint;
+#endif
+
 /* Levels of JSON values that are accepted; deeper input is TCALL_E_DEPTH. */
 #ifndef TOOLCALL_MAX_DEPTH
 #define TOOLCALL_MAX_DEPTH 64
@@ -155,7 +164,14 @@
     X(CLOCK, "clock-not-set", "the clock must be set to check a certificate") \
     X(ENTROPY, "no-entropy", "there is no source of random numbers for TLS")  \
     X(CLOSED, "closed", "the connection ended before the answer did")         \
-    X(PROTOCOL, "protocol", "the answer violates its protocol")
+    X(PROTOCOL, "protocol", "the answer violates its protocol")               \
+    X(LENGTH, "length",                                                       \
+      "the answer was cut off: allow it more tokens (max_tokens)")            \
+    X(QUEUED, "queued", "the provider has not made the answer yet")           \
+    X(EMPTY, "empty", "the answer holds neither words nor a call")            \
+    X(UNHANDLED, "unhandled",                                                 \
+      "the provider sent something that is not handled here")                 \
+    X(QUOTA, "quota", "the account has no quota or credit left")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \

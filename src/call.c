@@ -678,7 +678,7 @@ static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
     if (len > 24)
         len = tcall_utf8_cut_(near, 24);
     tcall_write_key(out, "at");
-    tcall_write_int(out, (long)call->error_at);
+    tcall_write_int(out, (tcall_int)call->error_at);
     tcall_write_key(out, "near");
     tcall_write_str(out, tcall_slice_(near, len));
 }

@@ -211,7 +211,7 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
         return out->error;
     tcall_writer_init(&notice, text, sizeof text);
     tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (long)size);
+    tcall_write_int(&notice, (tcall_int)size);
     tcall_write_text(&notice, " bytes]");
     keep = keep > notice.fill
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)

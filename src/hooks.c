@@ -229,7 +229,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (long)(tcall_now_(cx->tc) - cx->started));
+    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");

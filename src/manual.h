@@ -53,7 +53,8 @@
  *     NO_SHAPES      shapes and their decoder
  *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
  *                    arguments are strict JSON
- *     NO_INT64       of shapes: integer64 and number, which need 64 bits
+ *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
+ *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas

@@ -34,14 +34,32 @@ enum {
     TCALL_MCP_META_
 };
 enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+#define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
+#define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
+
+/* X(NAME, method, result): a method, and how the members of its result begin.
+ * discover names both eras: a client of the other one then begins anew. */
+#define TCALL_MCP_METHODS_(X)                                            \
+    X(INITIALIZE, "initialize",                                          \
+      "\"protocolVersion\":\"%v\",\"capabilities\":{\"tools\":{}},"      \
+      "\"serverInfo\":%w")                                               \
+    X(PING, "ping", "")                                                  \
+    X(LIST, "tools/list", "\"tools\":[")                                 \
+    X(CALL, "tools/call", "\"content\":[{\"type\":\"text\",\"text\":%c") \
+    X(DISCOVER, "server/discover",                                       \
+      "\"supportedVersions\":[\"" TCALL_MCP_MODERN_TEXT_                 \
+      "\",\"" TCALL_MCP_LATEST_TEXT_ "\"],\"capabilities\":{\"tools\":{}}%k")
+
 enum {
-    TCALL_MCP_INITIALIZE_,
-    TCALL_MCP_PING_,
-    TCALL_MCP_LIST_,
-    TCALL_MCP_CALL_,
-    TCALL_MCP_DISCOVER_,
+#define TCALL_X_(NAME, method, result) TCALL_MCP_##NAME##_,
+    TCALL_MCP_METHODS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_MCP_METHOD_COUNT_,
     TCALL_MCP_OTHER_ = 255
 };
+
+/* The error of a version that is not known; others are of JSON-RPC. */
+enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
@@ -49,13 +67,18 @@ enum { TCALL_MCP_STEPS_ = 2 };
 static const char tcall_mcp_none_[] TCALL_FLASH_ = "";
 static const char tcall_mcp_jsonrpc_[] TCALL_FLASH_ = "2.0\0";
 static const char tcall_mcp_methods_[] TCALL_FLASH_ =
-    "initialize\0ping\0tools/list\0tools/call\0server/discover\0";
+#define TCALL_X_(NAME, method, result) method "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
+static const char tcall_mcp_results_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, method, result) result "\0"
+    TCALL_MCP_METHODS_(TCALL_X_);
+#undef TCALL_X_
 /* The latest is offered to a client whose version is none of these. */
-static const char tcall_mcp_versions_[] TCALL_FLASH_ = "2025-11-25\0"
-                                                       "2025-06-18\0"
-                                                       "2025-03-26\0"
-                                                       "2024-11-05\0";
-static const char tcall_mcp_modern_version_[] TCALL_FLASH_ = "2026-07-28";
+static const char tcall_mcp_versions_[] TCALL_FLASH_ =
+    TCALL_MCP_LATEST_TEXT_ "\0002025-06-18\0002025-03-26\0002024-11-05\0";
+static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
+    TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
     {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
@@ -96,7 +119,7 @@ static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, TCALL_MEMBER_OTHERS, 0,
-     offsetof(tcall_mcp_message_, method), 0, 4, tcall_mcp_methods_},
+     offsetof(tcall_mcp_message_, method), 0, TCALL_MCP_METHOD_COUNT_ - 1, tcall_mcp_methods_},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
      offsetof(tcall_mcp_message_, params), 0, 0, &tcall_mcp_params_shape_},
     {TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
@@ -123,25 +146,29 @@ static bool tcall_mcp_is_(const char *text, const char *flash)
     return *text == TCALL_BYTE_(flash);
 }
 
-/* Returns a row of the table: until the next one, on an AVR. */
-static const tcall_tool *tcall_mcp_row_(tcall_mcp *mcp, uint16_t index)
+/* Rows of tools, and all that they name, are in flash. */
+static const tcall_object *tcall_mcp_shape_of_(const tcall_tool *tool)
 {
-#ifdef __AVR__
-    TCALL_COPY_(&mcp->row, mcp->desc.tools + index, sizeof mcp->row);
-    return &mcp->row;
-#else
-    return mcp->desc.tools + index;
-#endif
+    return TCALL_FETCH_POINTER_(const tcall_object *, &tool->shape);
 }
 
-/* Finds the tool that the message names; tool_count where there is none. */
+static bool tcall_mcp_allowed_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    uint8_t needed = TCALL_FETCH_8_(&tool->permissions);
+    unsigned missing = ~(unsigned)mcp->desc.allow;
+    return !(missing & (needed ? needed : (unsigned)TCALL_EVERYTHING));
+}
+
+/* Finds the tool that the message names; NULL where there is none. */
 static void tcall_mcp_find_(tcall_mcp *mcp)
 {
-    for (mcp->tool = 0; mcp->tool < mcp->desc.tool_count; mcp->tool++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        if (tcall_mcp_is_(mcp->message.params.name, tool->name))
-            return;
-    }
+    const tcall_tool *tool = mcp->desc.tools;
+    const tcall_tool *end = tool + mcp->desc.tool_count;
+    while (tool < end &&
+           !tcall_mcp_is_(mcp->message.params.name,
+                          TCALL_FETCH_POINTER_(const char *, &tool->name)))
+        tool++;
+    mcp->tool = tool < end ? tool : NULL;
 }
 
 /* Fills the hole with the shape of the tool that was named; with the stash
@@ -165,23 +192,36 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
         return;
     }
     tcall_mcp_find_(mcp);
-    if (mcp->tool < mcp->desc.tool_count) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
-        *shape = tcall_decoder_object_(decoder, tool->shape);
+    *shape = &tcall_any_;
+    if (mcp->tool) {
+        *shape = tcall_decoder_object_(decoder, tcall_mcp_shape_of_(mcp->tool));
         *out = (char *)mcp->desc.room;
-    } else {
-        *shape = &tcall_any_;
     }
 }
 
-/* ---- answers ---- */
+/* ---- answers ----
+ *
+ * Texts of answers are in flash. In them % and a letter stand for what
+ * tcall_mcp_part_ writes.
+ */
 
-static void tcall_mcp_say_(tcall_mcp *mcp, const char *flash)
+static void tcall_mcp_part_(void *user, char letter);
+
+static void tcall_mcp_write_(tcall_mcp *mcp, const char *flash)
 {
-    tcall_write_flash(&mcp->out, flash);
+    tcall_write_parts_(&mcp->out, flash, tcall_mcp_part_, mcp);
 }
-#define TCALL_MCP_SAY_(mcp, literal) \
-    tcall_mcp_say_(mcp, TCALL_FLASH_TEXT_(literal))
+#define TCALL_MCP_WRITE_(mcp, literal) \
+    tcall_mcp_write_(mcp, TCALL_FLASH_TEXT_(literal))
+
+/* Writes what is within the quotes of a JSON string. */
+static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+{
+    mcp->out.quoted++;
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    mcp->out.quoted--;
+}
 
 /* Returns whether the request is of the era that has no initialize: it says its
  * version itself. */
@@ -190,148 +230,81 @@ static bool tcall_mcp_modern_(const tcall_mcp *mcp)
     return tcall_mcp_came_(mcp->message.params.meta.came_, TCALL_MCP_MODERN_);
 }
 
-/* Writes a text that has nothing to escape. */
-static void tcall_mcp_quoted_(tcall_mcp *mcp, const char *flash)
+/* The id goes back as it came, so that no client has to know another spelling
+ * of it; what could not be kept whole is null. */
+static void tcall_mcp_id_(tcall_mcp *mcp)
 {
-    tcall_write_char_(&mcp->out, '"');
-    tcall_mcp_say_(mcp, flash);
-    tcall_write_char_(&mcp->out, '"');
-}
-
-/* Begins an answer. The id goes back as it came, so that no client has to know
- * another spelling of it; what could not be kept whole is null. */
-static void tcall_mcp_begin_(tcall_mcp *mcp)
-{
-    TCALL_MCP_SAY_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":");
     if (mcp->message.id[0])
         tcall_write_text(&mcp->out, mcp->message.id);
     else
-        TCALL_MCP_SAY_(mcp, "null");
-}
-
-/* Writes what this server is called. */
-static void tcall_mcp_server_(tcall_mcp *mcp, const char *key)
-{
-    tcall_mcp_say_(mcp, key);
-    TCALL_MCP_SAY_(mcp, "{\"name\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.name);
-    TCALL_MCP_SAY_(mcp, ",\"version\":");
-    tcall_mcp_quoted_(mcp, mcp->desc.version ? mcp->desc.version
-                                             : TCALL_FLASH_TEXT_("1"));
-    TCALL_MCP_SAY_(mcp, "}");
-}
-
-/* Begins a result: in the later era each says that it is whole, and whose. */
-static void tcall_mcp_begin_result_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"result\":{");
-    if (!tcall_mcp_modern_(mcp))
-        return;
-    TCALL_MCP_SAY_(mcp, "\"resultType\":\"complete\",\"_meta\":{");
-    tcall_mcp_server_(
-        mcp, TCALL_FLASH_TEXT_("\"io.modelcontextprotocol/serverInfo\":"));
-    TCALL_MCP_SAY_(mcp, "},");
-}
-
-/* Begins the answer that nothing was done; its message follows in quotes. */
-static void tcall_mcp_begin_error_(tcall_mcp *mcp, int code)
-{
-    tcall_mcp_begin_(mcp);
-    TCALL_MCP_SAY_(mcp, ",\"error\":{\"code\":");
-    tcall_write_int(&mcp->out, code);
-    TCALL_MCP_SAY_(mcp, ",\"message\":");
-    tcall_write_quote(&mcp->out);
-}
-
-/* Ends the message, and with it the answer. */
-static void tcall_mcp_end_error_(tcall_mcp *mcp)
-{
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}");
-}
-
-/* Refuses the request in words from flash. */
-static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
-{
-    tcall_mcp_begin_error_(mcp, code);
-    tcall_mcp_say_(mcp, flash);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Refuses the request in the words of the message's shape; a stash that was too
- * small has words of its own, for what helps is another order. */
-static void tcall_mcp_refuse_misfit_(tcall_mcp *mcp, int code)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    bool stash = misfit->code == TCALL_MISFIT_ROOM &&
-                 misfit->steps == TCALL_MCP_STEPS_ &&
-                 misfit->trail[1] == TCALL_MCP_ARGUMENTS_;
-    tcall_mcp_begin_error_(mcp, code);
-    if (stash && mcp->desc.call)
-        TCALL_MCP_SAY_(mcp, "the arguments are too long");
-    else if (stash)
-        TCALL_MCP_SAY_(mcp, "long arguments must come after the name");
-    else
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    tcall_mcp_end_error_(mcp);
-}
-
-/* Says which version to come back with. */
-static void tcall_mcp_refuse_version_(tcall_mcp *mcp)
-{
-    tcall_mcp_begin_error_(mcp, -32022);
-    TCALL_MCP_SAY_(mcp, "unsupported protocol version");
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, ",\"data\":{\"supported\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, "],\"requested\":");
-    tcall_write_quote(&mcp->out);
-    tcall_write_text(&mcp->out, mcp->message.params.meta.version);
-    tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}}}");
-}
-
-/* ---- results ---- */
-
-/* How long clients may keep what does not change. */
-static void tcall_mcp_keep_(tcall_mcp *mcp)
-{
-    if (tcall_mcp_modern_(mcp))
-        TCALL_MCP_SAY_(mcp, ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        TCALL_SAY(&mcp->out, "null");
 }
 
 /* Agrees to the client's version, or offers the latest of its era. */
-static void tcall_mcp_initialize_(tcall_mcp *mcp)
+static void tcall_mcp_version_(tcall_mcp *mcp)
 {
     uint8_t version = mcp->message.params.version;
-    TCALL_MCP_SAY_(mcp, "\"protocolVersion\":");
-    tcall_mcp_quoted_(
-        mcp, tcall_word_at_(tcall_mcp_versions_, version == 255 ? 0 : version));
-    TCALL_MCP_SAY_(mcp, ",\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_server_(mcp, TCALL_FLASH_TEXT_(",\"serverInfo\":"));
+    tcall_write_flash(&mcp->out, tcall_word_at_(tcall_mcp_versions_,
+                                                version == 255 ? 0 : version));
 }
 
-/* Names both eras: a client of the other one then knows to begin anew. */
-static void tcall_mcp_discover_(tcall_mcp *mcp)
+static void tcall_mcp_call_(tcall_mcp *mcp);
+
+/* Writes what a letter stands for. */
+static void tcall_mcp_part_(void *user, char letter)
 {
-    TCALL_MCP_SAY_(mcp, "\"supportedVersions\":[");
-    tcall_mcp_quoted_(mcp, tcall_mcp_modern_version_);
-    TCALL_MCP_SAY_(mcp, ",");
-    tcall_mcp_quoted_(mcp, tcall_mcp_versions_);
-    TCALL_MCP_SAY_(mcp, "],\"capabilities\":{\"tools\":{}}");
-    tcall_mcp_keep_(mcp);
+    tcall_mcp *mcp = (tcall_mcp *)user;
+    const tcall_tool *tool = mcp->tool;
+    const char *text;
+    switch (letter) {
+    case 'i': tcall_mcp_id_(mcp); break;
+    case 'v': tcall_mcp_version_(mcp); break;
+    case 'w': /* what this server is called */
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%a\",\"version\":\"%b\"}");
+        break;
+    case 'a': tcall_mcp_quoted_(mcp, mcp->desc.name); break;
+    case 'b':
+        text = mcp->desc.version;
+        tcall_mcp_quoted_(mcp, text ? text : TCALL_FLASH_TEXT_("1"));
+        break;
+    case 'k': /* how long clients may keep what does not change */
+        if (tcall_mcp_modern_(mcp))
+            TCALL_SAY(&mcp->out,
+                      ",\"ttlMs\":3600000,\"cacheScope\":\"public\"");
+        break;
+    case 'n':
+        tcall_mcp_quoted_(mcp, TCALL_FETCH_POINTER_(const char *, &tool->name));
+        break;
+    case 't':
+        if (TCALL_FETCH_POINTER_(const char *, &tool->title))
+            TCALL_MCP_WRITE_(mcp, ",\"title\":\"%u\"");
+        break;
+    case 'u':
+        tcall_mcp_quoted_(mcp,
+                          TCALL_FETCH_POINTER_(const char *, &tool->title));
+        break;
+    case 'd':
+        tcall_mcp_quoted_(
+            mcp, TCALL_FETCH_POINTER_(const char *, &tool->description));
+        break;
+    case 'c': tcall_mcp_call_(mcp); break;
+    default: break;
+    }
 }
 
 /* Schema text may be laid out; in a line it must not be. */
-static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_schema_(tcall_mcp *mcp)
 {
+    const tcall_tool *tool = mcp->tool;
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
-    if (tool->shape) {
-        tcall_write_shape(&mcp->out, tool->shape);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+    if (shape) {
+        tcall_write_shape(&mcp->out, shape);
         return;
     }
+    if (!text)
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)
@@ -339,32 +312,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp, const tcall_tool *tool)
                           TCALL_BYTE_(text) < ' ' ? ' ' : TCALL_BYTE_(text));
 }
 
-/* A string from flash, with its escapes. */
-static void tcall_mcp_string_(tcall_mcp *mcp, const char *key, const char *text)
+/* Writes that a tool only looks at things, since clients else take it for one
+ * that destroys. */
+static void tcall_mcp_hints_(tcall_mcp *mcp)
 {
-    tcall_mcp_say_(mcp, key);
-    tcall_write_quote(&mcp->out);
-    if (text)
-        tcall_mcp_say_(mcp, text);
-    tcall_write_unquote(&mcp->out);
-}
-
-/* Writes one tool. That it only looks at things is said, since clients else
- * take it for one that destroys. */
-static void tcall_mcp_list_tool_(tcall_mcp *mcp, const tcall_tool *tool)
-{
-    const uint8_t harmless = TCALL_READ | TCALL_NETWORK;
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_("{\"name\":"), tool->name);
-    if (tool->title)
-        tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"title\":"), tool->title);
-    tcall_mcp_string_(mcp, TCALL_FLASH_TEXT_(",\"description\":"),
-                      tool->description);
-    TCALL_MCP_SAY_(mcp, ",\"inputSchema\":");
-    mcp->out.last = 0; /* no comma is due */
-    tcall_mcp_schema_(mcp, tool);
-    if (tool->permissions && !(tool->permissions & ~harmless))
-        TCALL_MCP_SAY_(mcp, ",\"annotations\":{\"readOnlyHint\":true}");
-    TCALL_MCP_SAY_(mcp, "}");
+    uint8_t permissions = TCALL_FETCH_8_(&mcp->tool->permissions);
+    if (permissions && !(permissions & ~(TCALL_READ | TCALL_NETWORK)))
+        TCALL_SAY(&mcp->out, ",\"annotations\":{\"readOnlyHint\":true}");
 }
 
 /* Writes the tools that may be called, in the order of the table. A cursor was
@@ -373,43 +327,85 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 {
     bool first = true;
     uint16_t i;
-    TCALL_MCP_SAY_(mcp, "\"tools\":[");
     for (i = 0; i < mcp->desc.tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        if (!tcall_enabled(tool, mcp->desc.allow))
+        mcp->tool = mcp->desc.tools + i;
+        if (!tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
-            TCALL_MCP_SAY_(mcp, ",");
-        tcall_mcp_list_tool_(mcp, tool);
+            tcall_write_char_(&mcp->out, ',');
         first = false;
+        TCALL_MCP_WRITE_(mcp, "{\"name\":\"%n\"%t,\"description\":\"%d\","
+                              "\"inputSchema\":");
+        tcall_mcp_schema_(mcp);
+        tcall_mcp_hints_(mcp);
+        tcall_write_char_(&mcp->out, '}');
     }
-    TCALL_MCP_SAY_(mcp, "]");
-    tcall_mcp_keep_(mcp);
+    TCALL_MCP_WRITE_(mcp, "]%k");
+}
+
+/* ---- refusals ---- */
+
+/* Writes what is wrong in the words of the message's shape; a stash that was
+ * too small has words of its own, for what helps is another order. */
+static void tcall_mcp_misfit_(tcall_mcp *mcp)
+{
+    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
+    if (misfit->code != TCALL_MISFIT_ROOM ||
+        misfit->steps != TCALL_MCP_STEPS_ ||
+        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
+        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
+    else if (mcp->desc.call)
+        TCALL_SAY(&mcp->out, "the arguments are too long");
+    else
+        TCALL_SAY(&mcp->out, "long arguments must come after the name");
+}
+
+/* Refuses the request in words from flash; NULL: in those of the message's
+ * shape. Of a version it says which one to come back with. */
+static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
+{
+    TCALL_MCP_WRITE_(mcp,
+                     "{\"jsonrpc\":\"2.0\",\"id\":%i,\"error\":{\"code\":");
+    tcall_write_int(&mcp->out, code);
+    TCALL_SAY(&mcp->out, ",\"message\":");
+    tcall_write_quote(&mcp->out);
+    if (flash)
+        tcall_write_flash(&mcp->out, flash);
+    else
+        tcall_mcp_misfit_(mcp);
+    tcall_write_unquote(&mcp->out);
+    if (code == TCALL_MCP_BAD_VERSION_) {
+        TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
+                             "[\"" TCALL_MCP_MODERN_TEXT_ "\"],\"requested\":");
+        tcall_write_string(&mcp->out, mcp->message.params.meta.version);
+        tcall_write_char_(&mcp->out, '}');
+    }
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* ---- calls ---- */
 
 /* Reads arguments that came before the name of their tool, or not at all. What
  * was wrong with the message was looked at before this. */
-static void tcall_mcp_read_late_(tcall_mcp *mcp, const tcall_tool *tool)
+static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
-    tcall_decoder_init(decoder, tool->shape, mcp->desc.room);
+    tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
     tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
     tcall_decoder_end(decoder);
 }
 
 /* Writes what is wrong with the arguments, for the model to mend. The first
  * `from` steps lead from the message to the arguments. */
-static int tcall_mcp_misfits_(tcall_mcp *mcp, const tcall_tool *tool,
-                              uint8_t from)
+static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         if (i)
-            TCALL_MCP_SAY_(mcp, "\n");
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i], tool->shape, from);
+            tcall_write_char_(&mcp->out, '\n');
+        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
+                           tcall_mcp_shape_of_(mcp->tool), from);
     }
     return TCALL_E_INVALID;
 }
@@ -419,27 +415,27 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
-    if (tool->confirm &&
+    if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
-        TCALL_MCP_SAY_(mcp, "a person has to confirm this call, and ");
+        TCALL_SAY(&mcp->out, "a person has to confirm this call, and ");
         if (mcp->desc.approve)
-            TCALL_MCP_SAY_(mcp, "did not");
+            TCALL_SAY(&mcp->out, "did not");
         else
-            TCALL_MCP_SAY_(mcp, "nobody can be asked here");
+            TCALL_SAY(&mcp->out, "nobody can be asked here");
         return TCALL_E_APPROVAL;
     }
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
-    cx->user = tool->user;
-    return tool->run(cx, none, &mcp->out);
+    cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
+    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
 }
 
 /* Makes the call; what is written is the text of the result. */
-static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
+static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->stash[0] != '\0';
-    if (!tcall_enabled(tool, mcp->desc.allow)) {
+    if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
@@ -449,33 +445,30 @@ static int tcall_mcp_make_(tcall_mcp *mcp, const tcall_tool *tool)
         late = true;
     }
     if (mcp->desc.call)
-        return mcp->desc.call(mcp->desc.user, tool, tcall_str_of(mcp->stash),
-                              &mcp->out);
+        return mcp->desc.call(mcp->desc.user, mcp->tool,
+                              tcall_str_of(mcp->stash), &mcp->out);
     if (late)
-        tcall_mcp_read_late_(mcp, tool);
+        tcall_mcp_read_late_(mcp);
     if (mcp->at_work.decoder.error)
-        return tcall_mcp_misfits_(mcp, tool, late ? 0 : TCALL_MCP_STEPS_);
-    return tcall_mcp_run_(mcp, tool);
+        return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
+    return tcall_mcp_run_(mcp, mcp->tool);
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
  * failed comes after it. */
 static void tcall_mcp_call_(tcall_mcp *mcp)
 {
-    const tcall_tool *tool = tcall_mcp_row_(mcp, mcp->tool);
     size_t before;
     int error;
-    TCALL_MCP_SAY_(mcp, "\"content\":[{\"type\":\"text\",\"text\":");
-    mcp->out.last = 0;
     tcall_write_quote(&mcp->out);
     before = mcp->out.len;
-    error = tcall_mcp_make_(mcp, tool);
+    error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_MCP_SAY_(mcp, "the tool failed");
+        TCALL_SAY(&mcp->out, "the tool failed");
     tcall_write_unquote(&mcp->out);
-    TCALL_MCP_SAY_(mcp, "}]");
+    TCALL_SAY(&mcp->out, "}]");
     if (error)
-        TCALL_MCP_SAY_(mcp, ",\"isError\":true");
+        TCALL_SAY(&mcp->out, ",\"isError\":true");
 }
 
 /* ---- lines ---- */
@@ -510,7 +503,7 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
     } else if (decoder->error &&
                (decoder->misfits[0].steps == 0 ||
                 decoder->misfits[0].trail[0] != TCALL_MCP_PARAMS_)) {
-        tcall_mcp_refuse_misfit_(mcp, -32600);
+        tcall_mcp_refuse_(mcp, -32600, NULL);
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) ||
                !tcall_mcp_came_(came, TCALL_MCP_JSONRPC_)) {
         tcall_mcp_refuse_(mcp, -32600,
@@ -535,23 +528,24 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
-    if (method == TCALL_MCP_CALL_ && mcp->tool == mcp->desc.tool_count)
+    if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
 }
 
-/* Does what was asked. */
+/* Does what was asked. In the later era each result says that it is whole, and
+ * whose. */
 static void tcall_mcp_result_(tcall_mcp *mcp)
 {
-    tcall_mcp_begin_result_(mcp);
-    switch (mcp->message.method) {
-    case TCALL_MCP_INITIALIZE_: tcall_mcp_initialize_(mcp); break;
-    case TCALL_MCP_LIST_: tcall_mcp_list_(mcp); break;
-    case TCALL_MCP_CALL_: tcall_mcp_call_(mcp); break;
-    case TCALL_MCP_DISCOVER_: tcall_mcp_discover_(mcp); break;
-    default: break; /* ping: nothing */
-    }
-    TCALL_MCP_SAY_(mcp, "}}");
+    TCALL_MCP_WRITE_(mcp, "{\"jsonrpc\":\"2.0\",\"id\":%i,\"result\":{");
+    if (tcall_mcp_modern_(mcp))
+        TCALL_MCP_WRITE_(mcp, "\"resultType\":\"complete\",\"_meta\":"
+                              "{\"io.modelcontextprotocol/serverInfo\":%w},");
+    tcall_mcp_write_(mcp,
+                     tcall_word_at_(tcall_mcp_results_, mcp->message.method));
+    if (mcp->message.method == TCALL_MCP_LIST_)
+        tcall_mcp_list_(mcp);
+    TCALL_SAY(&mcp->out, "}}");
 }
 
 /* Answers a request. A method that is not known comes first: nobody has said
@@ -569,10 +563,11 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("there is no such method"));
     } else if (decoder->error && !(method == TCALL_MCP_CALL_ &&
                                    tcall_mcp_only_arguments_(decoder))) {
-        tcall_mcp_refuse_misfit_(mcp, -32602);
+        tcall_mcp_refuse_(mcp, -32602, NULL);
     } else if (modern && !tcall_mcp_is_(mcp->message.params.meta.version,
                                         tcall_mcp_modern_version_)) {
-        tcall_mcp_refuse_version_(mcp);
+        tcall_mcp_refuse_(mcp, TCALL_MCP_BAD_VERSION_,
+                          TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
     } else {
@@ -603,7 +598,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
     if (!mcp->blank && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
-        TCALL_MCP_SAY_(mcp, "\n");
+        tcall_write_char_(&mcp->out, '\n');
     error = tcall_writer_flush(&mcp->out);
     tcall_mcp_next_(mcp);
     return error;
@@ -636,25 +631,30 @@ void tcall_mcp_poison(tcall_mcp *mcp)
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 
+/* Returns what is wrong with a row, or TCALL_OK. */
+static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+{
+    const tcall_object *shape = tcall_mcp_shape_of_(tool);
+    const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
+    size_t len = 0;
+    while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
+        len++;
+    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+        return TCALL_E_TOOL;
+    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+        return TCALL_E_MEMORY;
+    return TCALL_OK;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
+    int error = TCALL_OK;
     uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
     tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = tcall_mcp_row_(mcp, i);
-        size_t len = 0;
-        while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(tool->name + len))
-            len++;
-        if (len > TOOLCALL_MCP_NAME || (!tool->shape && !desc->call))
-            return TCALL_E_TOOL;
-        if (tool->shape && !desc->call) {
-            TCALL_FETCH_(tcall_object, object, tool->shape);
-            if (object->size > desc->room_size)
-                return TCALL_E_MEMORY;
-        }
-    }
-    return TCALL_OK;
+    for (i = 0; i < desc->tool_count && !error; i++)
+        error = tcall_mcp_check_(desc, desc->tools + i);
+    return error;
 }
 #endif /* TOOLCALL_NO_MCP */

@@ -18,8 +18,14 @@
  * makes the rows board_tools of tools with the shapes led_shape, relay_shape
  * and the functions led_run, relay_run, and union board_room, which has room
  * for the arguments of each. Columns: name, permissions, confirm, description.
- * On an AVR rows have to be made so, for their texts are in flash; elsewhere
- * any row with a shape will do.
+ * TCALL_TOOLS_AS is for names that C does not allow, with one more column:
+ * TOOL(me, get_weather, "get-weather", TCALL_READ, false, "Looks outside").
+ * On an AVR rows have to be made so, for they and their texts are in flash,
+ * also where one is given to desc.approve; elsewhere any row with a shape will
+ * do.
+ *
+ * A line is one message. A batch, which 2025-03-26 knows, is refused as a whole
+ * by one error: a client that waits for it does not wait in vain.
  *
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
@@ -30,6 +36,12 @@
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+
+/* Bytes that are collected before they are sent, 1 or more: on USB they share a
+ * packet, a UART takes single ones as well. */
+#ifndef TOOLCALL_MCP_PIECE
+#define TOOLCALL_MCP_PIECE 32
+#endif
 
 /* The longest name of a tool; the longest id of a request, as JSON: one that is
  * longer is answered with an error and null for its id; the longest text, as
@@ -89,12 +101,9 @@ typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
     tcall_writer out;
-    char piece[32];
-    bool blank;    /* nothing but white space in this line so far */
-    uint16_t tool; /* index of the one that is called; tool_count: none */
-#ifdef __AVR__
-    tcall_tool row; /* the last one that was looked at */
-#endif
+    char piece[TOOLCALL_MCP_PIECE];
+    bool blank;             /* nothing but white space in this line so far */
+    const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
     union {
@@ -116,17 +125,28 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 
 /* clang-format off */
 #define TCALL_TOOLS(me, TOOLS)                                                \
-    TOOLS(TCALL_TOOL_TEXTS_, me)                                              \
-    static const tcall_tool me##_tools[] TCALL_FLASH_ = {                     \
-        TOOLS(TCALL_TOOL_ROW_, me)};                                          \
-    union me##_room { TOOLS(TCALL_TOOL_ROOM_, me) };
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_TEXTS_, TCALL_TOOL_ROW_,          \
+                      TCALL_TOOL_ROOM_)
+#define TCALL_TOOLS_AS(me, TOOLS)                                             \
+    TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_AS_TEXTS_, TCALL_TOOL_AS_ROW_,    \
+                      TCALL_TOOL_AS_ROOM_)
+#define TCALL_TOOLS_MAKE_(me, TOOLS, TEXTS, ROW, ROOM)                        \
+    TOOLS(TEXTS, me)                                                          \
+    static const tcall_tool me##_tools[] TCALL_FLASH_ = {TOOLS(ROW, me)};     \
+    union me##_room { TOOLS(ROOM, me) };
 #define TCALL_TOOL_TEXTS_(me, name, permissions, confirm, text)               \
-    static const char me##_##name##_name_[] TCALL_FLASH_ = #name;             \
-    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+    TCALL_TOOL_AS_TEXTS_(me, name, #name, permissions, confirm, text)
 #define TCALL_TOOL_ROW_(me, name, permissions, confirm, text)                 \
+    TCALL_TOOL_AS_ROW_(me, name, #name, permissions, confirm, text)
+#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+    struct name name;
+#define TCALL_TOOL_AS_TEXTS_(me, name, sent, permissions, confirm, text)      \
+    static const char me##_##name##_name_[] TCALL_FLASH_ = sent;              \
+    static const char me##_##name##_text_[] TCALL_FLASH_ = text;
+#define TCALL_TOOL_AS_ROW_(me, name, sent, permissions, confirm, text)        \
     TCALL_TOOL_(me##_##name##_name_, me##_##name##_text_, &name##_shape,      \
                 name##_run, permissions, confirm),
-#define TCALL_TOOL_ROOM_(me, name, permissions, confirm, text)                \
+#define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
 

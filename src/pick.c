@@ -601,9 +601,9 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
-        tcall_write_int(w, (long)tcall_term_tools_(term));
+        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (long)rarity * 100 / 16, 2);
+        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -711,9 +711,9 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
     tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (long)saved);
+    tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (long)(saved / 4));
+    tcall_write_int(w, (tcall_int)(saved / 4));
     return tcall_write_close(w, '}');
 }
 

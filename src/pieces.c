@@ -37,7 +37,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
     reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = false;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
     reader->answer.stop = TCALL_STOP_UNKNOWN;
     reader->answer.stop_text[0] = 0;
 }
@@ -76,6 +77,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     size_t room, most = 0;
     if (reader->choice)
         return 0;
+    reader->answer.has_text = true;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
@@ -152,7 +154,7 @@ static int tcall_field_part_(int field)
 static bool tcall_reader_open_(tcall_reader *reader)
 {
     uint8_t kind = tcall_field_kind_(reader->field);
-    if (!reader->open)
+    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
@@ -245,6 +247,19 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
+/* Is a text of an item that does not count? */
+static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+{
+    size_t at = reader->start;
+    for (; index && at < reader->unmerged;
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
+            return true;
+    }
+    return false;
+}
+
 /* Settles the first unmerged element: it is complete, and so is what was said
  * around it. */
 static void tcall_reader_settle_(tcall_reader *reader)
@@ -255,6 +270,11 @@ static void tcall_reader_settle_(tcall_reader *reader)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
+    if (head->kind == TCALL_ITEM_TEXT &&
+        tcall_reader_text_is_void_(reader, head->index)) {
+        tcall_reader_remove_(reader, reader->unmerged);
+        return;
+    }
     if (head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
@@ -290,14 +310,16 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
         head->flags |= reader->flags;
-        if (reader->bad_arguments)
-            head->error = (int8_t)TCALL_E_BAD_VALUE;
+        if (reader->fault)
+            head->error = reader->fault;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
     reader->index = reader->field = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = false;
-    reader->bad_arguments = reader->ignored = false;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -319,8 +341,11 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
-    } else if (reader->word[0] && stop != TCALL_STOP_UNKNOWN) {
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
         reader->stopped = true;
+        reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
@@ -334,6 +359,11 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->type = means;
         reader->ignored =
             means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+            tcall_reader_open_(reader);
         return;
     }
     reader->event = means;
@@ -426,7 +456,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->bad_arguments = c == '{';
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -469,6 +499,11 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->field = TCALL_FIELD_UNREAD;
+        tcall_reader_open_(reader);
         break;
     case TCALL_FIELD_RESTART:
         if (c == '{')
@@ -537,6 +572,7 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
                                    tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
+    reader->told = true;
     if (event == TCALL_SCAN_END)
         return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)

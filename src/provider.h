@@ -41,9 +41,19 @@ typedef struct tcall_chat_request {
     unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
-    int max_tokens; /* of the answer; default 1024 where one must be given */
+    int max_tokens; /* of the answer, thinking included; default 8192 where one
+                     * must be given */
+    long context;   /* tokens that the conversation may take, for servers that
+                     * have to be told; 0: the server's default */
     bool stream;
-    bool no_parallel;                /* at most one call in an answer */
+    bool no_parallel; /* at most one call in an answer */
+    /* The server is asked to keep the beginning, where that has to be asked
+     * for: what is sent again then costs less. */
+    bool cache_prompt;
+    /* Further members of the body, the JSON text of an object; NULL: none.
+     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * and options that stand here count instead of those above. */
+    const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
 } tcall_chat_request;
 
@@ -68,6 +78,8 @@ enum {
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
     TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
+                           with TCALL_E_UNHANDLED */
 
     TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
     TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
@@ -98,6 +110,8 @@ enum {
     TCALL_MEANS_CALL,
     TCALL_MEANS_TEXT, /* of an event: its DELTA is text */
     TCALL_MEANS_REASONING,
+    TCALL_MEANS_UNHANDLED,     /* the program would have to do something that it
+                                  cannot: the answer stops there */
     TCALL_MEANS_ARGUMENTS,     /* event: its DELTA is a piece of arguments */
     TCALL_MEANS_ALL_ARGUMENTS, /* event: its DELTA is all of them */
     TCALL_MEANS_ELEMENT_BEGINS,
@@ -135,7 +149,8 @@ enum {
     TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
 };
 
 struct tcall_provider {
@@ -153,7 +168,7 @@ struct tcall_provider {
                  const tcall_chat_request *request);
     const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet */
+                                 not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */

@@ -10,6 +10,11 @@
  * that have a shape are levels. Where there are more open containers than
  * levels we are in a value that has no shape of its own, or whose place is
  * wrong: it is recognised and nothing else.
+ *
+ * Most bytes are in strings, so tcall_decoder_feed eats runs of them itself,
+ * one byte or many. What begins and ends values is TCALL_NOINLINE_: else the
+ * compiler makes one function of all, in whose loop small processors have no
+ * register left.
  */
 
 #ifndef TOOLCALL_NO_SHAPES
@@ -27,9 +32,9 @@ enum {
     TCALL_READ_STRING_,
     TCALL_READ_ESCAPE_,
     TCALL_READ_HEX_,
+    TCALL_READ_HALF_,
     TCALL_READ_LITERAL_,
-    TCALL_READ_NUMBER_,
-    TCALL_READ_STOPPED_
+    TCALL_READ_NUMBER_
 };
 
 /* A value is kept as its text: not, on from here, up to here. */
@@ -65,11 +70,16 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 
 /* ---- what is wrong ---- */
 
+/* Returns whether reading goes on, also after misfits. */
+static bool tcall_read_going_(const tcall_decoder *decoder)
+{
+    return decoder->error == TCALL_OK || decoder->error == TCALL_E_INVALID;
+}
+
 /* Ends the reading. Returns where. */
 static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
                                     const char *at)
 {
-    decoder->state = TCALL_READ_STOPPED_;
     decoder->error = error;
     return at;
 }
@@ -168,12 +178,11 @@ static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
     if (decoder->keeping == TCALL_KEEP_MORE_)
         return;
     decoder->keeping = TCALL_KEEP_NONE_;
-    if (decoder->kept < size) {
-        to[decoder->kept] = 0;
-        return;
+    if (decoder->kept == size) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+        decoder->kept = 0; /* half a value is none */
     }
-    *to = 0; /* half a value is none */
-    tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    to[decoder->kept] = 0;
 }
 
 /* ---- words ----
@@ -214,11 +223,15 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
 {
     tcall_string_ *string = &decoder->now.string;
-    for (; len && string->word; bytes++, len--) {
-        if (TCALL_BYTE_(string->word + string->len) == *bytes)
-            string->len++;
-        else
-            tcall_read_candidate_(decoder, *bytes);
+    const char *end = bytes + len;
+    while (string->word) {
+        const char *word = string->word + string->len, *from = bytes;
+        for (; bytes < end && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        string->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
+        tcall_read_candidate_(decoder, *bytes++);
     }
 }
 
@@ -379,7 +392,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
         *to = (char)index;
 }
 
-static void tcall_read_string_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_string_end_(tcall_decoder *decoder)
 {
     if (decoder->use == TCALL_INTO_NAME_) {
         if (tcall_read_shaped_(decoder))
@@ -394,11 +407,12 @@ static void tcall_read_string_end_(tcall_decoder *decoder)
     tcall_read_value_end_(decoder);
 }
 
-/* Returns the end of a run of bytes that stand for themselves. */
-static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
+/* Eats bytes that stand for themselves, if any. Returns where they end. */
+static const char *tcall_read_run_(tcall_decoder *decoder, const char *from,
                                    const char *end)
 {
     tcall_string_ *string = &decoder->now.string;
+    const char *at = from;
     for (; at < end; at++) {
         unsigned char c = (unsigned char)*at;
         if (!string->utf.left) {
@@ -407,35 +421,34 @@ static const char *tcall_read_run_(tcall_decoder *decoder, const char *at,
                 break;
         }
         if (!tcall_utf8_step_(&string->utf, c))
-            return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
+            break;
         string->followed += (c & 0xC0) == 0x80;
     }
+    tcall_read_bytes_(decoder, from, (size_t)(at - from));
     return at;
 }
 
-static const char *tcall_read_string_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+/* The byte that ends a run. */
+static const char *tcall_read_string_(tcall_decoder *decoder, const char *at)
 {
-    const char *from = at;
-    if (decoder->now.string.high && *at != '\\')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    at = tcall_read_run_(decoder, at, end);
-    if (decoder->state == TCALL_READ_STOPPED_)
-        return at;
-    tcall_read_bytes_(decoder, from, (size_t)(at - from));
-    if (at == end)
-        return at;
+    if (decoder->now.string.utf.left || (unsigned char)*at >= 0x80)
+        return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
     if (*at == '\\')
         decoder->state = TCALL_READ_ESCAPE_;
     else if (*at == '"')
         tcall_read_string_end_(decoder);
     else
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (++at < end && *at == ':' && decoder->state == TCALL_READ_COLON_) {
-        decoder->state = TCALL_READ_VALUE_; /* it mostly is there already */
-        at++;
-    }
-    return at;
+    return at + 1;
+}
+
+/* After the first half of a character as \uXXXX. */
+static const char *tcall_read_half_(tcall_decoder *decoder, const char *at)
+{
+    if (*at != '\\')
+        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
+    decoder->state = TCALL_READ_ESCAPE_;
+    return at + 1;
 }
 
 /* U+0000 ends a text in C, and words in flash. */
@@ -486,7 +499,7 @@ static bool tcall_read_unit_(tcall_decoder *decoder)
     if (low)
         code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
     if (string->high)
-        decoder->state = TCALL_READ_STRING_;
+        decoder->state = TCALL_READ_HALF_;
     else
         tcall_read_escaped_(decoder, code);
     return true;
@@ -725,8 +738,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     decoder->state = TCALL_READ_NUMBER_;
 }
 
-static const char *tcall_read_number_(tcall_decoder *decoder, const char *at,
-                                      const char *end)
+TCALL_NOINLINE_ static const char *
+tcall_read_number_(tcall_decoder *decoder, const char *at, const char *end)
 {
     tcall_number_ *number = &decoder->now.number;
     while (at < end && tcall_number_take_(number, *at))
@@ -940,7 +953,7 @@ static void tcall_read_item_(tcall_decoder *decoder)
 
 static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
 {
-    if (decoder->object != (*at == '}'))
+    if (*at != (decoder->object ? '}' : ']'))
         return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
     if (tcall_read_shaped_(decoder)) {
         if (decoder->object)
@@ -957,9 +970,10 @@ static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
     return at + 1;
 }
 
-static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
+TCALL_NOINLINE_ static const char *tcall_read_value_(tcall_decoder *decoder,
+                                                     const char *at)
 {
-    if (decoder->levels && !decoder->object && tcall_read_shaped_(decoder))
+    if (!decoder->object && tcall_read_shaped_(decoder) && decoder->levels)
         tcall_read_item_(decoder);
     switch (*at) {
     case '{':
@@ -968,19 +982,14 @@ static const char *tcall_read_value_(tcall_decoder *decoder, const char *at)
     case 'n': tcall_read_null_begin_(decoder); break;
     case 't':
     case 'f': tcall_read_boolean_begin_(decoder, *at); break;
-    default:
-        if (!tcall_is_digit_(*at) && *at != '-')
-            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-        tcall_read_number_begin_(decoder);
+    default: tcall_read_number_begin_(decoder);
     }
-    return at; /* these are eaten from their first byte on */
+    return at; /* these are eaten from their first byte on, if they are one */
 }
 
 /* ---- between tokens ---- */
 
-/* A name that is there already goes with the comma before it. */
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
-                                    const char *end)
+static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
 {
     switch (decoder->state) {
     case TCALL_READ_FIRST_VALUE_:
@@ -993,38 +1002,35 @@ static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at,
         decoder->state = TCALL_READ_VALUE_;
         return at + 1;
     case TCALL_READ_NEXT_:
-        if (*at == '}' || *at == ']')
-            return tcall_read_close_(decoder, at);
         if (*at != ',')
-            break;
-        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-        if (++at == end || *at != '"' || !decoder->object)
-            return at; /* fall through */
-    case TCALL_READ_NAME_:
-    case TCALL_READ_FIRST_NAME_:
-        if (*at == '"') {
-            tcall_read_name_begin_(decoder);
-            return at + 1;
-        }
-        if (*at == '}' && decoder->state == TCALL_READ_FIRST_NAME_)
             return tcall_read_close_(decoder, at);
-        break;
+        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
+        return at + 1;
+    case TCALL_READ_FIRST_NAME_:
+        if (*at != '"')
+            return tcall_read_close_(decoder, at); /* fall through */
+    case TCALL_READ_NAME_:
+        if (*at != '"')
+            break;
+        tcall_read_name_begin_(decoder);
+        return at + 1;
     default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
     }
     return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
 }
 
-/* Apart from the loop over a piece, which needs few registers. */
-TCALL_NOINLINE_ static const char *
-tcall_read_token_(tcall_decoder *decoder, const char *at, const char *end)
+/* A byte at which no run of a string goes on. */
+static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
+                                     const char *end)
 {
     switch (decoder->state) {
-    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at, end);
+    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at);
     case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
     case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
+    case TCALL_READ_HALF_: return tcall_read_half_(decoder, at);
     case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
     case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at, end);
+    default: return tcall_read_mark_(decoder, at);
     }
 }
 
@@ -1032,21 +1038,24 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     const char *at = bytes, *end = bytes + len;
     int error;
-    while (at < end && decoder->state != TCALL_READ_STOPPED_) {
+    while (at < end && tcall_read_going_(decoder)) {
         const char *from = at;
-        if ((unsigned char)*at <= ' ' && decoder->state <= TCALL_READ_END_ &&
-            tcall_is_space_(*at)) {
+        if (decoder->state == TCALL_READ_STRING_) {
+            at = tcall_read_run_(decoder, at, end);
+        } else if (decoder->state <= TCALL_READ_END_ &&
+                   (unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
             at++;
             continue;
         }
-        at = tcall_read_token_(decoder, at, end);
+        if (at < end)
+            at = tcall_read_token_(decoder, at, end);
         if (decoder->keeping)
             tcall_read_keep_(decoder, from, (size_t)(at - from));
     }
     decoder->at += (size_t)(at - bytes);
     if (decoder->sink && at > bytes) {
         error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
-        if (error < 0 && decoder->state != TCALL_READ_STOPPED_)
+        if (error < 0 && tcall_read_going_(decoder))
             tcall_read_stop_(decoder, error, at);
     }
     return decoder->error;
@@ -1054,15 +1063,14 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 
 int tcall_decoder_end(tcall_decoder *decoder)
 {
-    if (decoder->state < TCALL_READ_STOPPED_ &&
-        decoder->state != TCALL_READ_END_)
+    if (decoder->state != TCALL_READ_END_)
         tcall_decoder_poison(decoder);
     return decoder->error;
 }
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    if (decoder->state != TCALL_READ_STOPPED_)
+    if (tcall_read_going_(decoder))
         tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
 }
 

@@ -89,13 +89,8 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-#ifdef TOOLCALL_NO_INT64
-typedef uint32_t tcall_number_digits_;
-typedef int32_t tcall_whole_;
-#else
-typedef uint64_t tcall_number_digits_;
-typedef int64_t tcall_whole_;
-#endif
+typedef tcall_uint tcall_number_digits_;
+typedef tcall_int tcall_whole_;
 
 /* A number that is read: digits * 10^(lost + zeros - places + power). */
 typedef struct tcall_number_ {

@@ -164,7 +164,8 @@ TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
                                                 size_t more)
 {
     reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
     tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
 }
 

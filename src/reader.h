@@ -47,13 +47,16 @@ typedef struct tcall_reader {
     uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
-    bool in_element, open, keeping_raw, bad_arguments, ignored;
+    int8_t fault;  /* of a call's arguments, or TCALL_OK */
+    bool in_element, open, keeping_raw, ignored;
     /* of the current value */
     bool skip;
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, broken;
+    bool told;       /* the current document has a value that matters */
+    uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
 } tcall_reader;
 

@@ -17,7 +17,7 @@ static void tcall_write_attachments_(tcall_writer *out,
         tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
         tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
         tcall_write_key(out, "bytes");
-        tcall_write_int(out, (long)attachment->bytes.len);
+        tcall_write_int(out, (tcall_int)attachment->bytes.len);
         tcall_write_close(out, '}');
     }
     tcall_write_close(out, ']');
@@ -105,7 +105,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     tcall_write_validator_(tc, tool, out);
     tcall_write_key(out, "ms");
-    tcall_write_int(out, (long)call->hydrate_ms);
+    tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_key(out, "validated");
     tcall_write_bool(out, call->validated);
     tcall_write_key(out, "repaired");

@@ -302,7 +302,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (long)cx->retry_ms);
+        tcall_write_int(out, (tcall_int)cx->retry_ms);
     }
     if (cx->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->tc);

@@ -106,7 +106,7 @@ static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
 /* Is the text of the element to be moved to the call? */
 static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 {
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
@@ -115,6 +115,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     if (whole && !known->error && old >= len && (!piece->error || old))
         return false; /* it came in pieces before */
     if (known->error || piece->error) {
+        known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
         return false;
     }

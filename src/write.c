@@ -261,6 +261,22 @@ int tcall_write_flash(tcall_writer *writer, const char *text)
 #endif
 }
 
+/* Writes a text from flash in which % and a letter stand for what a function
+ * writes: `part` is given `of` and the letter. */
+typedef void (*tcall_part_)(void *of, char letter);
+
+TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer, const char *text,
+                                      tcall_part_ part, void *of)
+{
+    char c;
+    while ((c = TCALL_BYTE_(text++)) != '\0') {
+        if (c == '%')
+            part(of, TCALL_BYTE_(text++));
+        else
+            tcall_write_char_(writer, c);
+    }
+}
+
 /* ---- values ---- */
 
 /* Writes the comma that is due before a value or key, if one is. */
@@ -318,43 +334,53 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-/* A number in parts of 16 bits, the lowest first: a division of 64 bits is a
- * large function on small machines. */
-typedef struct tcall_natural_ {
-    uint16_t part[4];
-} tcall_natural_;
+#ifdef TOOLCALL_NO_INT64
+
+enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
 
 /* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_natural_ *number, char *digit)
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
-    uint32_t rest = 0;
-    bool more = false;
-    int i;
-    for (i = 3; i >= 0; i--) {
-        rest = rest << 16 | number->part[i];
-        number->part[i] = (uint16_t)(rest / 10);
-        rest %= 10;
-        more = more || number->part[i];
-    }
-    *digit = (char)('0' + rest);
-    return more;
+    *digit = (char)('0' + *number % 10);
+    *number /= 10;
+    return *number != 0;
 }
+
+#else
+
+enum { TCALL_NUMBER_ROOM_ = 48 };
+
+/* The same by parts of 16 bits: a division of 64 bits is a large function on
+ * small machines. */
+static bool tcall_write_digit_(tcall_uint *number, char *digit)
+{
+    tcall_uint left = 0;
+    uint32_t rest = 0;
+    int shift;
+    for (shift = 48; shift >= 0; shift -= 16) {
+        rest = rest << 16 | (uint16_t)(*number >> shift);
+        left |= (tcall_uint)(rest / 10) << shift;
+        rest %= 10;
+    }
+    *number = left;
+    *digit = (char)('0' + rest);
+    return left != 0;
+}
+
+#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
 static int tcall_write_number_(tcall_writer *writer, bool minus,
-                               uint64_t number, int decimals)
+                               tcall_uint number, int decimals)
 {
-    tcall_natural_ left = {{(uint16_t)number, (uint16_t)(number >> 16),
-                            (uint16_t)(number >> 32),
-                            (uint16_t)(number >> 48)}};
-    char out[48], *first = out + sizeof out;
+    char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
     int digits = 0;
     bool more;
     do {
         if (digits && digits == decimals)
             *--first = '.';
-        more = tcall_write_digit_(&left, --first);
+        more = tcall_write_digit_(&number, --first);
         digits++;
     } while ((more || digits <= decimals) && first > out + 2);
     if (minus)
@@ -363,26 +389,26 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
 }
 
 /* Writes value / 10^decimals without a comma before it. */
-TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, int64_t value,
+TCALL_SHARED_ int tcall_write_decimal_(tcall_writer *writer, tcall_int value,
                                        int decimals)
 {
-    uint64_t number = (uint64_t)value;
+    tcall_uint number = (tcall_uint)value;
     return tcall_write_number_(writer, value < 0,
                                value < 0 ? 0 - number : number, decimals);
 }
 
-int tcall_write_fixed(tcall_writer *writer, int64_t value, int decimals)
+int tcall_write_fixed(tcall_writer *writer, tcall_int value, int decimals)
 {
     tcall_write_comma_(writer);
     return tcall_write_decimal_(writer, value, decimals);
 }
 
-int tcall_write_int(tcall_writer *writer, int64_t value)
+int tcall_write_int(tcall_writer *writer, tcall_int value)
 {
     return tcall_write_fixed(writer, value, 0);
 }
 
-int tcall_write_uint(tcall_writer *writer, uint64_t value)
+int tcall_write_uint(tcall_writer *writer, tcall_uint value)
 {
     tcall_write_comma_(writer);
     return tcall_write_number_(writer, false, value, 0);

@@ -67,10 +67,10 @@ TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
 /* Writes a string. Bytes that are not UTF-8 become U+FFFD. */
 TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
-TCALL_API int tcall_write_int(tcall_writer *writer, int64_t value);
-TCALL_API int tcall_write_uint(tcall_writer *writer, uint64_t value);
+TCALL_API int tcall_write_int(tcall_writer *writer, tcall_int value);
+TCALL_API int tcall_write_uint(tcall_writer *writer, tcall_uint value);
 /* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
-TCALL_API int tcall_write_fixed(tcall_writer *writer, int64_t value,
+TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
                                 int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
  * infinities and no NaN: these are TCALL_E_RANGE. */

@@ -128,7 +128,7 @@ def turns(peer, port, connections=None):
 
 def version13(peer, port, connections=None):
     """A server of TLS 1.3 alone. TLS13 says that the agent's mbedTLS has it,
-    as tests/tls36 does; else it may say that it has not."""
+    as tests/tls does; else it may say that it has not."""
     if os.environ.get("TLS13"):
         turns(f"{peer}, TLS 1.3", port, connections)
         return True

@@ -68,6 +68,11 @@ static const char *const codes[] = {
     "no-entropy",
     "closed",
     "protocol",
+    "length",
+    "queued",
+    "empty",
+    "unhandled",
+    "quota",
 };
 
 /* What a switch leaves out is said by the code alone. */

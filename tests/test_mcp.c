@@ -753,6 +753,52 @@ static void test_other_ways(void)
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
 }
 
+/* A batch has one answer, whatever is in it, and runs nothing; the line after
+ * it is answered as ever. */
+static void test_batches(void)
+{
+    static const char *const batches[] = {
+        "[" PING "]",
+        " [ " PING " , " PING " ]",
+        "[" CALL("1", "led", "{\"on\":true}") "]",
+        "[{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}]",
+        "[" PING ",[{\"id\":1}],1,null,\"x\"]",
+        "[]"};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(batches); i++) {
+        CHECK(is(batches[i], ERROR("null", "-32600",
+                                   "this is of another type; send an object")));
+        CHECK(runs == 0);
+        CHECK(is(PING, PONG));
+    }
+    CHECK(is("[" PING, NOT_JSON));
+    CHECK(is(PING, PONG));
+}
+
+/* A name that C does not allow. */
+#define NAMED(TOOL, me)                                                   \
+    TOOL(me, led, "switch-led", TCALL_ACTUATE, false, "Switches the LED") \
+    TOOL(me, thermometer, "get.temperature", TCALL_READ, false, "Reads it")
+TCALL_TOOLS_AS(named, NAMED)
+
+static void test_names(void)
+{
+    static union named_room room;
+    tcall_mcp_desc desc = server.desc;
+    desc.call = NULL;
+    desc.allow = TCALL_READ | TCALL_ACTUATE;
+    desc.tools = named_tools;
+    desc.tool_count = TCALL_ARRAY_LEN(named_tools);
+    desc.room = &room;
+    desc.room_size = sizeof room;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+              "{\"name\":\"switch-led\",\"description\":\"Switches the LED\""));
+    CHECK(has(CALL("1", "switch-led", "{\"on\":true}"), "LED is on"));
+    CHECK(has(CALL("1", "get.temperature", "{}"), "21.5 celsius"));
+    CHECK(has(CALL("1", "led", "{\"on\":true}"), "there is no such tool"));
+}
+
 static void test_sink(void)
 {
     CHECK(tcall_mcp_feed(&server, PING "\n", sizeof PING) == TCALL_OK);
@@ -777,9 +823,11 @@ int main(int argc, char **argv)
     test_cuts();
     test_losses();
     test_floods();
+    test_batches();
     test_sink();
     test_mutants(argc > 1 ? atol(argv[1]) : 20000 / CHECK_EVERY);
     test_permissions();
     test_other_ways();
+    test_names();
     return check_sum("test_mcp");
 }

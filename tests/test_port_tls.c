@@ -65,6 +65,134 @@ static void test_tls_trust(void)
     end_tls();
 }
 
+static char asked_name[64]; /* by SNI, in the last handshake */
+
+static int note_name(void *user, mbedtls_ssl_context *ssl,
+                     const unsigned char *name, size_t len)
+{
+    (void)user;
+    (void)ssl;
+    memcpy(asked_name, name, len < sizeof asked_name - 1 ? len : 0);
+    return 0;
+}
+
+/* Connects to a server that notes which name is asked for. */
+static int connect_asking(const mkcert_result *c, const char *host)
+{
+    tport_tls_desc d = {0};
+    tport_stream s;
+    int r;
+
+    memset(&w, 0, sizeof w);
+    memset(asked_name, 0, sizeof asked_name);
+    d.host = host;
+    d.ca_pem = c->ca;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    s = tport_tls_stream(&tls);
+    server_init(&w.srv, c);
+    mbedtls_ssl_conf_sni(&w.srv.conf, note_name, NULL);
+    r = r ? r : connect_all(&s);
+    end_tls();
+    return r;
+}
+
+static void test_tls_addresses(void)
+{
+    static const char *const good[] = {
+        "127.0.0.1",
+        "::1",
+        "0:0:0:0:0:0:0:1",
+        "0000::0000:0001",
+        "0:0::0.0.0.1",
+        "::0.0.0.1",
+        "0::1",
+        "::0:0:0:0:0:1",
+        "0:0:0:0:0:0:0.0.0.1",
+    };
+    static const char *const bad[] = {
+        "127.0.0.2",
+        "::2",
+        "1::",
+        "::",
+        "::127.0.0.1",
+        "::ffff:127.0.0.1",
+        "7f00:1::",
+        "192.0.2.1",
+        /* no addresses, and no names that are there */
+        "127.1",
+        "127.0.0.256",
+        "127.0.0.1.",
+        "0127.0.0.1",
+        "127.0.0",
+        ":1",
+        ":::1",
+        "::1::",
+        "1:2:3:4:5:6:7:8::",
+        "::00001",
+        "0:0:0:0:0:0:0:0:1",
+        "0:0:0:0:0:0:0:1:",
+        "::1:",
+        "::g",
+        "0:0:0:0:0:0:1",
+        "::1%lo",
+    };
+    static const mkcert_request as_name = {"127.0.0.1", "20200101000000",
+                                           "20491231235959"};
+    static mkcert_result named;
+    size_t i;
+
+    for (i = 0; i < COUNT_OF(good); i++) {
+        about = good[i];
+        CHECK_INT(connect_asking(&local, good[i]), 0);
+        CHECK(!asked_name[0]); /* RFC 6066: no addresses there */
+    }
+    for (i = 0; i < COUNT_OF(bad); i++) {
+        about = bad[i];
+        CHECK_INT(connect_asking(&local, bad[i]), TCALL_E_WRONG_HOST);
+    }
+    about = "an address among the names is none";
+    CHECK_INT(mkcert(&named, &as_name), 0);
+    CHECK_INT(connect_asking(&named, "127.0.0.1"), TCALL_E_WRONG_HOST);
+    about = "a name is asked for";
+    CHECK_INT(connect_asking(&local, "localhost"), 0);
+    CHECK(strcmp(asked_name, "localhost") == 0);
+}
+
+/* Connects to a server that accepts one suite of TLS 1.2 only. */
+static int connect_suite(int suite)
+{
+    int only[2] = {0, 0};
+    tport_tls_desc d = {0};
+    tport_stream s;
+    int r;
+
+    only[0] = suite;
+    memset(&w, 0, sizeof w);
+    d.host = "localhost";
+    d.ca_pem = local.ca;
+    r = tport_tls_init(&tls, &d, wire_stream(&w));
+    s = tport_tls_stream(&tls);
+    server_init(&w.srv, &local);
+    mbedtls_ssl_conf_ciphersuites(&w.srv.conf, only);
+#if MBEDTLS_VERSION_NUMBER >= 0x03020000
+    mbedtls_ssl_conf_max_tls_version(&w.srv.conf, MBEDTLS_SSL_VERSION_TLS1_2);
+#endif
+    r = r ? r : connect_all(&s);
+    end_tls();
+    return r;
+}
+
+static void test_tls_suites(void)
+{
+    about = "ECDHE with AEAD";
+    CHECK_INT(connect_suite(0xc02b), 0); /* AES_128_GCM */
+    CHECK_INT(connect_suite(0xc02c), 0); /* AES_256_GCM */
+    CHECK_INT(connect_suite(0xcca9), 0); /* CHACHA20_POLY1305 */
+    about = "ECDHE without AEAD";
+    CHECK_INT(connect_suite(0xc009), TCALL_E_TLS); /* AES_128_CBC_SHA */
+    CHECK_INT(connect_suite(0xc023), TCALL_E_TLS); /* AES_128_CBC_SHA256 */
+}
+
 static void test_tls_usage(void)
 {
     tport_tls_desc d;
@@ -476,6 +604,8 @@ int main(void)
     begin();
     printf("test_port_tls: with " MBEDTLS_VERSION_STRING_FULL "\n");
     test_tls_trust();
+    test_tls_addresses();
+    test_tls_suites();
     test_tls_usage();
     test_tls_bytes();
     test_tls_machine();

@@ -183,8 +183,6 @@ static const struct {
      "Did you mean sub?"},
     {"bash", TCALL_JSON({"command" : "echo x", "workdir" : ".."}), "permission",
      "relative to"},
-    {"bash", TCALL_JSON({"command" : "sleep 9", "timeout_ms" : 100}), "timeout",
-     "Set timeout_ms"},
 };
 
 static bool fails(size_t i)

@@ -49,6 +49,7 @@ static ttool_shell_desc with(const ttool_command *commands, size_t n)
     d.sandbox = boxed ? TTOOL_SANDBOX_REQUIRED : TTOOL_SANDBOX_NONE;
     /* of its own: processes are counted for each user */
     d.user = 70000 + (unsigned)getpid();
+    d.any_program = commands == shells;
     return d;
 }
 #define PLAIN with(plain, TCALL_ARRAY_LEN(plain))
@@ -76,6 +77,8 @@ static int start(ttool_shell_desc d, bool registered)
     tcall_desc t;
     int r = ttool_shell_init(&shell, &d);
     if (r < 0)
+        printf("     %s\n", shell.refusal);
+    if (r < 0)
         return r;
     ttool_shell_row(rows, &shell);
     memset(&t, 0, sizeof t);
@@ -92,6 +95,7 @@ static int start(ttool_shell_desc d, bool registered)
 static bool kill_supervisor; /* once the program runs */
 static int alive(const char *mark);
 
+/* The youngest: others may be what an earlier row left to this process. */
 static void kill_child(void)
 {
     char path[64];
@@ -99,7 +103,9 @@ static void kill_child(void)
     FILE *f;
     snprintf(path, sizeof path, "/proc/self/task/%ld/children", (long)getpid());
     f = fopen(path, "r");
-    if (f && fscanf(f, "%ld", &pid) == 1 && pid > 1)
+    while (f && fscanf(f, "%ld", &pid) == 1)
+        continue;
+    if (pid > 1)
         kill((pid_t)pid, SIGKILL);
     if (f)
         fclose(f);
@@ -314,11 +320,12 @@ static void allowed(void)
             bool env = strcmp(spellings[i], "env marker") == 0;
             int r;
             r = bash(spellings[i], 0);
-            /* env is on this list: an integrator who does so, allows all. */
+            /* env is on this list, and may start what is: sh is not, which
+             * the marker needs */
             if (env ? r != TCALL_OK : r != TCALL_E_DENIED)
                 printf("     runs: %s: %d %s\n", spellings[i], r, result);
             PART(env ? r == TCALL_OK : r == TCALL_E_DENIED);
-            PART((access(in_ws("ran"), F_OK) == 0) == env);
+            PART((access(in_ws("ran"), F_OK) == 0) == (env && !boxed));
             unlink(in_ws("ran"));
         }
     }
@@ -405,21 +412,23 @@ static void shapes(void)
     for (i = 0; i < 3 && took > 1.5; i++) { /* the machine may be busy */
         before = now();
         r = sh("exec sleep 61.25", 1000);
-        PART(r == TCALL_E_TIMEOUT && says("Set timeout_ms"));
+        PART(r == TCALL_OK && says("{\"stopped\":\"it still ran after 1000 ms; "
+                                   "set timeout_ms"));
         took = now() - before;
     }
     PART(in_time((long)(took * 1000), 1000, 1500));
     PART(alive("61.25") == 0);
     row("B05", all, "the time is over: stopped, nothing is left");
     all = true;
-    PART(sh("trap \"echo bye; exit\" TERM; sleep 61.25 & wait", 500) ==
-             TCALL_E_TIMEOUT &&
-         pieces == 4);
+    PART(sh("echo on; trap \"echo bye; exit\" TERM; sleep 61.25 & wait", 500) ==
+             TCALL_OK &&
+         says("stopped") && says("\"output\":\"on\\nbye\\n\"") && pieces == 7);
     {
         ttool_shell_desc d = SHELL;
         d.max_ms = 300;
         PART(start(d, true) == TCALL_OK);
-        PART(sh("sleep 61.25", 5000) == TCALL_E_TIMEOUT && says("300 ms"));
+        PART(sh("sleep 61.25", 5000) == TCALL_OK && says("stopped") &&
+             says("300 ms"));
         PART(start(SHELL, true) == TCALL_OK);
     }
     row("B05+", all, "TERM comes first; no call has more than max_ms");
@@ -431,7 +440,8 @@ static void shapes(void)
     all = true;
     before = now();
     PART(sh("trap : TERM; while :; do sleep 0.05; done; : 63.25", 500) ==
-         TCALL_E_TIMEOUT);
+             TCALL_OK &&
+         says("stopped"));
     PART(now() - before < 20 && alive("63.25") == 0);
     row("B07", all, "who ignores TERM is killed");
     all = true;
@@ -444,7 +454,8 @@ static void shapes(void)
     PART(now() - before < 20 && alive("64.25") == 0);
     PART(sh("setsid sh -c \"trap : TERM; setsid sleep 64.25 & wait; sleep "
             "64.25\" & sleep 64.25",
-            500) == TCALL_E_TIMEOUT);
+            500) == TCALL_OK &&
+         says("stopped"));
     PART(now() - before < 20 && alive("64.25") == 0);
     row("B08", all, "children in sessions of their own are found");
     all = true;
@@ -464,28 +475,23 @@ static void output(void)
     all = true;
     d.max_output = 4 << 20;
     PART(start(d, true) == TCALL_OK);
-    PART(sh("yes 66.25", 5000) == TCALL_E_LIMIT && says("write less"));
+    PART(sh("yes 66.25", 5000) == TCALL_OK && says("write less") &&
+         says("\"output\":\"66.25\\n66.25\\n") && says("end_of_output"));
     PART(alive("66.25") == 0);
-    PART(sh("cat /dev/zero", 5000) == TCALL_E_LIMIT);
+    PART(sh("cat /dev/zero", 5000) == TCALL_OK && says("write less"));
     PART(sh("head -c 300000 /dev/zero | tr \"\\0\" x; echo end", 5000) ==
          TCALL_OK);
-    PART(says("\"output_bytes\":300004") && says("bytes left out]") &&
+    PART(says("\"output_bytes\":300004") && says("\"left_out_bytes\":234468") &&
          says("xend\\n\""));
     PART(pieces == 300004);
     PART(strlen(result) < 70000 && strlen(result) > 60000);
     PART(sh("seq 1 100000", 5000) == TCALL_OK && says("\"1\\n2\\n3\\n") &&
-         says("99999\\n100000\\n\"") && says("[523359 bytes left out]"));
+         says("99999\\n100000\\n\"") && says("\"left_out_bytes\":523359,"));
     PART(sh("head -c 1000000 /dev/zero | tr \"\\0\" a", 5000) == TCALL_OK);
-    PART(strcmp(metadata, "{\"output_bytes\":1000000,\"cut\":true,\"sha256\":\""
-                          "cdc76e5c9914fb9281a1c7e284d73e67"
-                          "f1809a48a497200e046d39ccc7112cd0\"}") == 0);
+    PART(strcmp(metadata, "{\"output_bytes\":1000000,\"cut\":true}") == 0);
     PART(sh("printf abc", 5000) == TCALL_OK &&
-         strcmp(metadata, "{\"output_bytes\":3,\"cut\":false,\"sha256\":\""
-                          "ba7816bf8f01cfea414140de5dae2223"
-                          "b00361a396177a9cb410ff61f20015ad\"}") == 0);
-    PART(sh("printf %0119d 0", 5000) == TCALL_OK &&
-         strstr(metadata, "c4487f9d6420e35698f9d9b4952e0a9f4735b0ce1729cdc68672"
-                          "ff30f20c6af2"));
+         strcmp(metadata, "{\"output_bytes\":3,\"cut\":false}") == 0);
+    PART(sh("printf %0119d 0", 5000) == TCALL_OK);
     PART(strcmp(title, "Run sh -c 'printf %0119d 0'") == 0);
     row("B09", all, "a flood is stopped; head, tail and the true length");
     all = true;
@@ -506,8 +512,8 @@ static void output(void)
     row("B11", all, "stdin ends at once");
     all = true;
     PART(sh("printf \"a\\000b\\033[31m\\377\\303\"", 2000) == TCALL_OK);
-    PART(is_json(result) && says("a\\u0000b\\u001b[31m\\ufffd"));
-    row("B16", all, "NUL, ESC and broken UTF-8 are escaped");
+    PART(is_json(result) && says("a\\\\x00b\\\\x1b[31m\xEF\xBF\xBD"));
+    row("B16", all, "NUL, ESC and broken UTF-8 are shown, not obeyed");
     all = true;
     for (i = 0; i < 4; i++) {
         static const int codes[] = {0, 1, 127, 139};
@@ -516,10 +522,11 @@ static void output(void)
         snprintf(want, sizeof want, "{\"exit_code\":%d,", codes[i]);
         PART(sh(text, 2000) == TCALL_OK && says(want));
     }
-    PART(sh("kill -SEGV $$", 2000) == TCALL_OK && says("{\"signal\":11,"));
-    PART(sh("kill -KILL $$", 2000) == TCALL_OK && says("{\"signal\":9,") &&
+    PART(sh("kill -SEGV $$", 2000) == TCALL_OK && says("{\"exit_code\":139,") &&
+         says("Segmentation fault"));
+    PART(sh("kill -KILL $$", 2000) == TCALL_OK && says("{\"exit_code\":137,") &&
          says("Killed"));
-    row("B15", all, "codes and signals are told apart");
+    row("B15", all, "codes, and signals as 128 and their number");
 }
 
 /* -- What it sees and reaches --------------------------------------------- */
@@ -533,52 +540,22 @@ static void secrets(void)
     ttool_shell_desc d = SHELL;
     char text[256];
     all = true;
-    PART(start(SHELL, true) == TCALL_OK);
-    PART(sh("env; cat /proc/self/environ /proc/$PPID/environ", 2000) ==
-             TCALL_OK &&
-         says("PATH=") && !strstr(result, "canary"));
-    d.readable = with_proc; /* root's programs are another user's */
-    if (geteuid() != 0)
-        d.readable = NULL;
+    d.readable = with_proc;
     PART(start(d, true) == TCALL_OK);
     snprintf(text, sizeof text,
-             "cat /proc/self/environ /proc/$PPID/environ /proc/%ld/environ",
+             "env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline "
+             "/proc/%ld/environ",
              (long)getpid());
-    PART(sh(text, 2000) == TCALL_OK && !strstr(result, "canary") &&
-         says("denied"));
-    d = SHELL;
-    d.keep_root = true; /* the same user as the host */
-    PART(start(d, true) == TCALL_OK);
-    PART(sh(text, 2000) == TCALL_OK && !strstr(result, "canary") &&
-         says("denied"));
-    {
-        pid_t child = fork();
-        int status = -1;
-        if (child == 0) { /* the same user, no sandbox, nothing hidden */
-            if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
-                _exit(2);
-            prctl(PR_SET_DUMPABLE, 1);
-            d = SHELL;
-            d.sandbox = TTOOL_SANDBOX_NONE;
-            _exit(start(d, true) == TCALL_OK &&
-                          sh("cat /proc/$PPID/environ", 2000) == TCALL_OK &&
-                          says("denied") && !strstr(result, "canary")
-                      ? 0
-                      : 1);
-        }
-        waitpid(child, &status, 0);
-        PART(status == 0);
-    }
+    PART(sh(text, 2000) == TCALL_OK && says("PATH=") &&
+         !strstr(result, "canary") && says("No such file"));
     row("B12", all, "nothing of the host's environment");
     all = true;
     {
         int extra = open("/dev/null", O_RDONLY),
             high = fcntl(extra, F_DUPFD, 200);
-        d.readable = with_proc;
         PART(start(d, true) == TCALL_OK);
         PART(sh("cut -d\" \" -f6 /proc/self/stat", 2000) == TCALL_OK &&
-             atoi(strstr(result, "\"output\":\"") + 10) > 1 &&
-             atoi(strstr(result, "\"output\":\"") + 10) != getsid(0));
+             atoi(strstr(result, "\"output\":\"") + 10) == 1);
         PART(sh("cd /proc/self/fd; echo *; echo x 2>/dev/null >&3", 2000) ==
                  TCALL_OK &&
              says("\"0 1 2"));
@@ -702,7 +679,7 @@ static void host(int runs)
     PART(bash("echo hello", 0) == TCALL_OK && says("hello"));
     PART(start(SHELL, true) == TCALL_OK);
     PART(sh("sleep 1 & kill -PIPE $$; echo on", 2000) == TCALL_OK &&
-         says("\"signal\":13"));
+         says("\"exit_code\":141"));
     signal(SIGCHLD, SIG_DFL);
     signal(SIGPIPE, SIG_DFL);
     row("B20", all, "the host's handlers stay, programs get the usual ones");
@@ -727,25 +704,11 @@ static void host(int runs)
     all = true;
     kill_supervisor = true;
     PART(sh("exec sleep 69.25", 5000) == TCALL_E_FAILED &&
-         says("could not be started"));
+         says("its sandbox was killed"));
     for (i = 0; i < 100 && alive("69.25"); i++)
         usleep(10000);
     PART(alive("69.25") == 0 && !kill_supervisor);
-    row("B21+", all, "the supervisor is killed: so is the program");
-}
-
-/* As in a kernel that has not been built with Landlock. */
-static bool without_landlock(void)
-{
-    struct sock_filter f[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog p = {4, f};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p) == 0;
+    row("B21+", all, "bwrap is killed: so is the program");
 }
 
 static void sandbox(void)
@@ -755,15 +718,12 @@ static void sandbox(void)
     int s = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     char text[2400];
     ttool_shell_desc d = SHELL;
-    pid_t child;
-    int status = -1;
     all = true;
     memset(&in, 0, sizeof in);
     in.sin_family = AF_INET;
     in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     PART(bind(s, (struct sockaddr *)&in, sizeof in) == 0 && listen(s, 1) == 0 &&
          getsockname(s, (struct sockaddr *)&in, &len) == 0);
-    d.keep_root = true; /* what stops it is the sandbox, not the user */
     PART(start(d, true) == TCALL_OK);
     snprintf(text, sizeof text,
              "cat %s; echo x >> %s; rm %s; ls %s; echo y > %s/new; "
@@ -771,7 +731,7 @@ static void sandbox(void)
              "cat inside",
              secret, secret, secret, base, base, secret, secret);
     PART(sh(text, 3000) == TCALL_OK && !strstr(result, "OUTSIDE") &&
-         says("denied") && says("in\\n\""));
+         says("No such file") && says("in\\n\""));
     snprintf(text, sizeof text, "%s/new", base);
     PART(file_is(secret, "OUTSIDE\n") && access(text, F_OK) != 0);
     d.read_only = true;
@@ -794,38 +754,40 @@ static void sandbox(void)
         PART(accept(s, NULL, NULL) < 0 && errno == EAGAIN);
         snprintf(text, sizeof text, "python3 -c 'import os;os.kill(%ld,0)'",
                  (long)getpid());
-        PART(bash(text, 5000) == TCALL_OK && says("PermissionError"));
+        PART(bash(text, 5000) == TCALL_OK && says("ProcessLookupError"));
     } else {
         skip("B18", "sockets: there is no python3");
     }
     close(s);
     row("B18", all, "no file outside, no socket, no signal to the host");
     all = true;
-    child = fork();
-    if (child == 0) {
-        if (!without_landlock())
-            _exit(9);
-        /* set up before the kernel lost it, and set up now */
-        if (sh("echo ran > ran", 2000) != TCALL_E_SERVICE ||
-            access(in_ws("ran"), F_OK) == 0)
-            _exit(1);
-        d = SHELL;
-        if (start(d, true) != TCALL_E_SERVICE)
-            _exit(2);
-        d.sandbox = TTOOL_SANDBOX_BEST_EFFORT;
-        if (start(d, true) != TCALL_OK || sh("echo ran", 2000) != TCALL_OK ||
-            !says("\"sandbox\":\"network\"") || !says("ran"))
-            _exit(3);
-        d.sandbox = TTOOL_SANDBOX_NONE;
-        if (start(d, true) != TCALL_OK || sh("echo ran", 2000) != TCALL_OK ||
-            !says("\"sandbox\":\"none\""))
-            _exit(4);
-        _exit(0);
-    }
-    waitpid(child, &status, 0);
-    if (status)
-        printf("     child: %d\n", status);
-    PART(status == 0);
+    d = SHELL;
+    d.bwrap = "/nonexistent/bwrap";
+    PART(start(d, true) == TCALL_E_SERVICE &&
+         strstr(shell.refusal, "without a sandbox"));
+    d.sandbox = TTOOL_SANDBOX_BEST_EFFORT;
+    PART(start(d, true) == TCALL_OK && sh("echo ran", 2000) == TCALL_OK &&
+         says("\"not_held\":\"no sandbox") && says("ran"));
+    shell.desc.sandbox = TTOOL_SANDBOX_REQUIRED; /* lost since */
+    PART(sh("echo ran > ran", 2000) == TCALL_E_SERVICE &&
+         access(in_ws("ran"), F_OK) != 0);
+    d = SHELL;
+    d.sandbox = TTOOL_SANDBOX_NONE;
+    PART(start(d, true) == TCALL_OK && sh("echo ran", 2000) == TCALL_OK &&
+         says("not_held"));
+    d = SHELL;
+    d.max_total_mb = 1024; /* 128 processes of 2048 MB */
+    PART(start(d, true) == TCALL_E_SERVICE &&
+         strstr(shell.refusal, "max_total_mb"));
+    d.max_memory_mb = 64;
+    d.max_processes = 16;
+    PART(start(d, true) == TCALL_OK && sh("echo ran", 2000) == TCALL_OK &&
+         !strstr(result, "not_held"));
+    d.cgroup = base; /* no cgroup */
+    PART(start(d, true) == TCALL_E_SERVICE && strstr(shell.refusal, "cgroup"));
+    d = SHELL;
+    d.keep_root = true;
+    PART(start(d, true) == (geteuid() ? TCALL_OK : TCALL_E_SERVICE));
     row("B19", all, "required and not there: refused; else each result says");
 }
 
@@ -843,6 +805,7 @@ int main(int argc, char **argv)
         return 1;
     }
     umask(0);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* or what bwrap leaves is init's */
     snprintf(base, sizeof base, "%s/ttool-shell-%ld", dir ? dir : "/tmp",
              (long)getpid());
     snprintf(secret, sizeof secret, "%s/secret", base);

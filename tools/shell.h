@@ -15,18 +15,28 @@
  * The command that a model writes is taken apart here, by blanks and quotes;
  * whatever a shell would make more of it is refused. The first word has to be
  * the name of a command of the list, the first argument one of its verbs, each
- * word that begins with '-' one of its options. Who wants a shell lists one:
- * {"sh", NULL, "-c", NULL}; then the sandbox is all that is left. Every call
- * asks for approval.
+ * word that begins with '-' one of its options. Every call asks for approval.
  *
- * The program runs in the sandbox: files by Landlock, only the workspace and
- * what desc.readable names; no sockets, by seccomp; no new privileges. A
- * supervisor of its own, which adopts whatever the program leaves behind,
- * kills all of it when the program ends, the time is over, the call is
- * cancelled or the host dies. The metadata of the result has the length and the
- * SHA-256 of all the output, also of what was left out.
+ * The program runs under bubblewrap (bwrap, package bubblewrap), in namespaces
+ * of its own: it sees the workspace, what desc.readable names, of the
+ * directories of programs the listed ones, and a /tmp of its own that ends with
+ * it. It has no network, no sockets, no other user's processes, no keyrings, no
+ * shared memory with others, and a list of system calls less (seccomp). When it
+ * ends, its time is over, the call is cancelled or the host ends, the kernel
+ * kills all that it started. The thread that polls a call first has to live
+ * until its end.
  *
- * Linux. Needs _GNU_SOURCE before the first system header.
+ * The list of commands is a list of what may be started, by whom does not
+ * matter. It says nothing of what a listed program does itself. These do
+ * whatever their arguments or files say: awk, sed, find, tar, env, xargs, make,
+ * git (hooks, aliases, filters), perl, python and every shell. List one and
+ * what holds is the sandbox: such a program may read and change the workspace,
+ * its .git and hard links in it too, use up its limits, and start what is
+ * listed and what is executable in the workspace, /usr/lib and other readable
+ * places. Not more: no shell unless one is listed ("sh", NULL, "-c", NULL).
+ *
+ * Linux 5.3, user namespaces, bubblewrap 0.5. Needs _GNU_SOURCE before the
+ * first system header.
  */
 #ifndef TTOOL_SHELL_H
 #define TTOOL_SHELL_H
@@ -44,7 +54,8 @@ extern "C" {
 typedef struct ttool_command {
     const char *name;    /* the first word */
     const char *program; /* its path; default: name in a directory of
-                            /usr/local/bin, /usr/bin, /bin */
+                            /usr/local/bin, /usr/bin, /bin. A script needs its
+                            interpreter in the list. */
     /* Words that may be given, separated by spaces. An option that ends in =
      * may go on; "*" is any. Default: none. */
     const char *options;
@@ -52,8 +63,8 @@ typedef struct ttool_command {
 } ttool_command;
 
 typedef enum ttool_sandbox {
-    TTOOL_SANDBOX_REQUIRED,    /* where the kernel has none, nothing runs */
-    TTOOL_SANDBOX_BEST_EFFORT, /* each result says what there was */
+    TTOOL_SANDBOX_REQUIRED,    /* without it, and all limits, nothing runs */
+    TTOOL_SANDBOX_BEST_EFFORT, /* each result says what does not hold */
     TTOOL_SANDBOX_NONE         /* likewise */
 } ttool_sandbox;
 
@@ -61,36 +72,52 @@ typedef struct ttool_shell_desc {
     ttool_workspace *workspace;
     const ttool_command *commands;
     size_t command_count;
-    uint8_t sandbox; /* ttool_sandbox */
-    bool read_only;  /* programs change nothing in the workspace */
-    bool keep_root;  /* root stays root: its processes cannot be limited */
-    unsigned user;   /* else root becomes this user and group; default 65534 */
-    /* Both end in NULL. What may be read and run beside the workspace;
-     * default /usr, /bin, /sbin, /lib, /lib32, /lib64, /etc, and of /dev null,
-     * zero and urandom. Not /proc, but where root becomes another user: in it
-     * is the environment of each process of the same user. And the whole
-     * environment; default PATH, LANG, HOME. */
+    uint8_t sandbox;  /* ttool_sandbox */
+    bool read_only;   /* programs change nothing in the workspace */
+    bool any_program; /* a program may start all that is in /usr/bin and such */
+    bool keep_root; /* root stays root, whose processes only a cgroup limits */
+    unsigned user;  /* else root becomes this user and group; default 65534 */
+    /* Both end in NULL. What may be read, and run, beside the workspace; links
+     * stay links, "/proc" is one of the sandbox's own. Default: /usr, /bin,
+     * /sbin, /lib, /lib32, /lib64, and of /etc and /dev what most programs
+     * need. And the whole environment; default PATH, LANG, HOME. */
     const char *const *readable;
     const char *const *environment;
+    const char *bwrap; /* its path; default: as for a command */
+    /* A directory of cgroup v2 that is ours alone, has no processes, and whose
+     * cgroup.subtree_control has memory and pids: each call gets a group in
+     * it. Default: none. */
+    const char *cgroup;
     uint32_t max_ms;        /* the most a call may ask for; default 60,000 */
     uint32_t max_output;    /* bytes, then it is stopped; default 16 MB */
     uint32_t keep;          /* bytes of it kept, from the start and from the
                                end, in the block; default 64 KB */
     uint32_t max_memory_mb; /* of each process; default 2048 */
-    uint32_t max_file_mb;   /* of each file; default 256 */
-    /* Processes and threads of the user in all, the others included; default
-     * 128 for a user that root becomes, else 4096. */
-    uint32_t max_processes;
+    /* Of all processes together. Without a cgroup only the two limits on
+     * processes can keep it: their product has to be as small. Default: with a
+     * cgroup max_memory_mb, else that product. */
+    uint32_t max_total_mb;
+    uint32_t max_file_mb; /* of each file; default 256 */
+    /* What the disk of the workspace may fill by during a call, whoever does
+     * it; default 1024. It is looked at with each poll of the call. */
+    uint32_t max_disk_mb;
+    uint32_t max_tmp_mb;    /* of /tmp, which is memory; default 64 */
+    uint32_t max_processes; /* and threads, all together; default 128. Before
+                               Linux 5.14 others of the same user count. */
 } ttool_shell_desc;
 
 typedef struct ttool_shell {
     ttool_shell_desc desc;
+    char refusal[160]; /* after TCALL_E_SERVICE: why, a sentence */
     /* private */
     char description[512];
+    char bwrap[256]; /* empty: there is no sandbox */
+    unsigned calls;
 } ttool_shell;
 
-/* TCALL_OK; TCALL_E_USAGE: no workspace or no command; TCALL_E_SERVICE: the
- * kernel lacks the sandbox that is required, or lists no children in /proc. */
+/* Tries the sandbox, which takes some 20 ms. Returns TCALL_OK; TCALL_E_USAGE:
+ * no workspace or no command; TCALL_E_SERVICE: the sandbox, or a limit, is
+ * required and cannot be kept here: shell->refusal says why. */
 int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc);
 /* Copies the row of the table, with a description that names the programs.
  * Returns 1. */
@@ -114,19 +141,23 @@ extern const tcall_tool ttool_shell_tools[TTOOL_SHELL_TOOLS];
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Milliseconds between TERM and KILL, and for the last of the processes to
- * be gone after that. */
-enum { TTOOL_GRACE_MS_ = 200, TTOOL_SWEEP_MS_ = 2000 };
+/* Milliseconds between TERM and KILL, and for the sandbox to be gone then. */
+enum { TTOOL_GRACE_MS_ = 200, TTOOL_SWEEP_MS_ = 5000 };
 
 /* -- The command, taken apart --------------------------------------------- */
 
@@ -242,474 +273,139 @@ static bool ttool_program_(const ttool_command *c, char *path, size_t cap)
     return false;
 }
 
-/* -- The sandbox ---------------------------------------------------------- */
+/* -- What is refused to it: seccomp --------------------------------------- */
 
-/* As in linux/landlock.h, which older systems lack or have less of. */
-enum {
-    TTOOL_LL_CREATE_ = 444,
-    TTOOL_LL_ADD_ = 445,
-    TTOOL_LL_RESTRICT_ = 446,
-    TTOOL_LL_RUN_ = 1,
-    TTOOL_LL_WRITE_ = 2,
-    TTOOL_LL_READ_ = 4,
-    TTOOL_LL_LIST_ = 8,
-    TTOOL_LL_TRUNCATE_ = 1 << 14,
-    TTOOL_LL_ALL_ = (1 << 15) - 1,
-    TTOOL_LL_LOOK_ = TTOOL_LL_RUN_ | TTOOL_LL_READ_ | TTOOL_LL_LIST_,
-    TTOOL_LL_FILE_ =
-        TTOOL_LL_RUN_ | TTOOL_LL_WRITE_ | TTOOL_LL_READ_ | TTOOL_LL_TRUNCATE_
-};
-
-static bool ttool_let_(int rules, int fd, uint64_t access_rights)
-{
-    struct {
-        uint64_t allowed;
-        int32_t fd, unused;
-    } rule;
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0)
-        return false;
-    rule.allowed =
-        S_ISDIR(st.st_mode) ? access_rights : access_rights & TTOOL_LL_FILE_;
-    rule.fd = fd;
-    rule.unused = 0;
-    /* The kernel's struct is packed: it ends behind fd. */
-    return syscall(TTOOL_LL_ADD_, rules, 1, &rule, 0) == 0;
-}
-
-/* A handle of the rules, or -1 where the kernel cannot keep them all: before
- * the third version files can be truncated in spite of them. */
-static int ttool_rules_(const ttool_shell *shell)
-{
-    static const char *const usual[] = {
-        "/usr", "/bin",      "/sbin",     "/lib",         "/lib32", "/lib64",
-        "/etc", "/dev/null", "/dev/zero", "/dev/urandom", NULL};
-    const ttool_shell_desc *d = &shell->desc;
-    const char *const *path = d->readable ? d->readable : usual;
-    uint64_t handled[3] = {TTOOL_LL_ALL_, 3, 3}; /* files, TCP, signals */
-    long version = syscall(TTOOL_LL_CREATE_, NULL, 0, 1);
-    size_t size = version < 4 ? 8 : version < 6 ? 16 : 24;
-    int rules, fd;
-    if (version < 3)
-        return -1;
-    rules = (int)syscall(TTOOL_LL_CREATE_, handled, size, 0);
-    if (rules < 0)
-        return -1;
-    (void)fcntl(rules, F_SETFD, FD_CLOEXEC);
-    for (; *path; path++) {
-        fd = open(*path, O_PATH | O_CLOEXEC);
-        if (fd < 0)
-            continue;
-        ttool_let_(rules, fd,
-                   strcmp(*path, "/dev/null") == 0
-                       ? (uint64_t)(TTOOL_LL_READ_ | TTOOL_LL_WRITE_)
-                       : (uint64_t)TTOOL_LL_LOOK_);
-        close(fd);
-    }
-    if (ttool_let_(rules, d->workspace->root,
-                   d->read_only ? (uint64_t)TTOOL_LL_LOOK_
-                                : (uint64_t)TTOOL_LL_ALL_))
-        return rules;
-    close(rules);
-    return -1;
-}
-
-/* The calls that make sockets, io_uring's too, by the architectures whose
- * programs may run here; one that is missing has no sandbox. */
-static const struct ttool_arch_ {
-    uint32_t arch, socket, socketcall, io_uring;
-} ttool_archs_[] = {
-#if defined __x86_64__ || defined __i386__
-    {AUDIT_ARCH_X86_64, 41, 41, 425},
-    {AUDIT_ARCH_I386, 359, 102, 425},
-#elif defined __aarch64__ || defined __arm__
-    {AUDIT_ARCH_AARCH64, 198, 198, 425},
-    {AUDIT_ARCH_ARM, 281, 102, 425},
+#if defined __x86_64__ && !defined __ILP32__
+#define TTOOL_ARCH_ AUDIT_ARCH_X86_64
+#elif defined __i386__
+#define TTOOL_ARCH_ AUDIT_ARCH_I386
+#elif defined __aarch64__
+#define TTOOL_ARCH_ AUDIT_ARCH_AARCH64
+#elif defined __arm__
+#define TTOOL_ARCH_ AUDIT_ARCH_ARM
 #elif defined __riscv && __riscv_xlen == 64
-    {AUDIT_ARCH_RISCV64, 198, 198, 425},
+#define TTOOL_ARCH_ AUDIT_ARCH_RISCV64
+#else
+#define TTOOL_ARCH_ 0 /* no sandbox */
 #endif
-    {0, 0, 0, 0},
+
+/* These fail with EPERM. */
+static const unsigned ttool_refused_[] = {
+    /* sockets: services of this machine, and kinds that no namespace holds */
+    SYS_socket,
+#ifdef SYS_socketcall
+    SYS_socketcall, SYS_ipc,
+#endif
+/* memory that no limit on processes counts */
+#ifdef SYS_shmget
+    SYS_shmget, SYS_msgget, SYS_semget,
+#endif
+    SYS_memfd_create,
+    /* keyrings, which have no namespace */
+    SYS_add_key, SYS_request_key, SYS_keyctl,
+    /* namespaces and mounts, in which a program would have more rights */
+    SYS_unshare, SYS_setns, SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
+    SYS_name_to_handle_at, SYS_open_by_handle_at,
+    /* other processes */
+    SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
+    /* parts of the kernel that programs of this kind do not need */
+    SYS_bpf, SYS_perf_event_open, SYS_userfaultfd, SYS_fanotify_init,
+    SYS_personality, SYS_syslog, SYS_acct, SYS_quotactl, SYS_swapon,
+    SYS_swapoff, SYS_reboot, SYS_kexec_load, SYS_init_module, SYS_finit_module,
+    SYS_delete_module, SYS_vhangup, SYS_mbind, SYS_set_mempolicy,
+    SYS_migrate_pages, SYS_move_pages, SYS_settimeofday, SYS_clock_settime,
+    SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname};
+
+/* Calls from 424 on have the same number on each of these machines. Those that
+ * are not here do not exist, be they older or newer than this list. */
+enum { TTOOL_FIRST_NEW_ = 424 };
+static const unsigned ttool_new_[] = {424 /* pidfd_send_signal */,
+                                      434 /* pidfd_open */,
+                                      436 /* close_range */,
+                                      437 /* openat2 */,
+                                      439 /* faccessat2 */,
+                                      441 /* epoll_pwait2 */,
+                                      444 /* landlock, three */,
+                                      445,
+                                      446,
+                                      449 /* futex_waitv */,
+                                      452 /* fchmodat2 */,
+                                      454 /* futex, three */,
+                                      455,
+                                      456};
+
+typedef struct ttool_filter_ {
+    struct sock_filter code[2 * (sizeof ttool_refused_ + sizeof ttool_new_) /
+                                sizeof(unsigned) +
+                            12];
+    unsigned len;
+} ttool_filter_;
+
+static void ttool_bpf_(ttool_filter_ *f, unsigned code, uint32_t k, int yes,
+                       int no)
+{
+    struct sock_filter *to = &f->code[f->len++];
+    to->code = (uint16_t)code;
+    to->k = k;
+    to->jt = (uint8_t)yes;
+    to->jf = (uint8_t)no;
+}
+
+/* What follows a comparison is the answer where it holds. */
+static void ttool_bpf_answer_(ttool_filter_ *f, uint32_t call, uint32_t answer)
+{
+    ttool_bpf_(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
+    ttool_bpf_(f, BPF_RET | BPF_K, answer, 0, 0);
+}
+
+static void ttool_filter_make_(ttool_filter_ *f)
+{
+    const uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
+    const uint32_t unknown = SECCOMP_RET_ERRNO | ENOSYS;
+    const uint32_t load = BPF_LD | BPF_W | BPF_ABS;
+    const uint32_t namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |
+                                CLONE_NEWNET;
+    size_t i;
+    f->len = 0;
+    ttool_bpf_(f, load, offsetof(struct seccomp_data, arch), 0, 0);
+    ttool_bpf_(f, BPF_JMP | BPF_JEQ | BPF_K, TTOOL_ARCH_, 1, 0);
+    ttool_bpf_(f, BPF_RET | BPF_K, unknown, 0, 0);
+    ttool_bpf_(f, load, offsetof(struct seccomp_data, nr), 0, 0);
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_refused_); i++)
+        ttool_bpf_answer_(f, ttool_refused_[i], refuse);
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_new_); i++)
+        ttool_bpf_answer_(f, ttool_new_[i], SECCOMP_RET_ALLOW);
+    ttool_bpf_(f, BPF_JMP | BPF_JGE | BPF_K, TTOOL_FIRST_NEW_, 0, 1);
+    ttool_bpf_(f, BPF_RET | BPF_K, unknown, 0, 0);
+    ttool_bpf_(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3);
+    ttool_bpf_(f, load, offsetof(struct seccomp_data, args), 0, 0);
+    ttool_bpf_(f, BPF_JMP | BPF_JSET | BPF_K, namespaces, 0, 1);
+    ttool_bpf_(f, BPF_RET | BPF_K, refuse, 0, 0);
+    ttool_bpf_(f, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+}
+
+/* -- What it sees: the options of bwrap ----------------------------------- */
+
+/* Handles of the new process: those after 2 are bwrap's. */
+enum {
+    TTOOL_FD_ARGS_ = 3,
+    TTOOL_FD_FILTER_,
+    TTOOL_FD_STATUS_, /* what bwrap reports */
+    TTOOL_FD_HOLD_,   /* it goes on when the other end is closed */
+    TTOOL_FDS_
 };
-enum { TTOOL_ARCHS_ = sizeof ttool_archs_ / sizeof *ttool_archs_ - 1 };
-
-static struct sock_filter ttool_bpf_(unsigned code, uint32_t k, int yes, int no)
-{
-    struct sock_filter f;
-    f.code = (uint16_t)code;
-    f.k = k;
-    f.jt = (uint8_t)yes;
-    f.jf = (uint8_t)no;
-    return f;
-}
-
-/* No sockets from here on. What is not known is refused: architectures, and
- * calls from bit 30 on, which are those of x32. */
-static bool ttool_no_sockets_(void)
-{
-    enum {
-        LOAD = BPF_LD | BPF_W | BPF_ABS,
-        EQUAL = BPF_JMP | BPF_JEQ | BPF_K,
-        AT_LEAST = BPF_JMP | BPF_JGE | BPF_K,
-        ANSWER = BPF_RET | BPF_K
-    };
-    const uint32_t refuse = SECCOMP_RET_ERRNO | EACCES;
-    struct sock_filter f[8 * TTOOL_ARCHS_ + 2];
-    struct sock_fprog program;
-    const struct ttool_arch_ *a;
-    unsigned short n = 0;
-    f[n++] = ttool_bpf_(LOAD, offsetof(struct seccomp_data, arch), 0, 0);
-    for (a = ttool_archs_; a->arch; a++) {
-        f[n++] = ttool_bpf_(EQUAL, a->arch, 0, 7);
-        f[n++] = ttool_bpf_(LOAD, offsetof(struct seccomp_data, nr), 0, 0);
-        f[n++] = ttool_bpf_(AT_LEAST, 0x40000000, 4, 0);
-        f[n++] = ttool_bpf_(EQUAL, a->socket, 3, 0);
-        f[n++] = ttool_bpf_(EQUAL, a->socketcall, 2, 0);
-        f[n++] = ttool_bpf_(EQUAL, a->io_uring, 1, 0);
-        f[n++] = ttool_bpf_(ANSWER, SECCOMP_RET_ALLOW, 0, 0);
-        f[n++] = ttool_bpf_(ANSWER, refuse, 0, 0);
-    }
-    f[n++] = ttool_bpf_(ANSWER, refuse, 0, 0);
-    program.len = n;
-    program.filter = f;
-    return TTOOL_ARCHS_ > 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-/* -- The supervisor: after fork, so nothing here takes memory or locks ----- */
-
-/* What it says through a pipe, in one write. */
-typedef struct ttool_report_ {
-    int32_t ended;  /* else what could not be done: ttool_steps_ */
-    int32_t status; /* of wait, or the step */
-    int32_t number; /* errno; of the end: 1 the time was over, 2 not all of
-                       its processes could be killed */
-} ttool_report_;
-
-static const char *const ttool_steps_[] = {
-    "limit its resources", "enter the directory", "become another user",
-    "give up privileges",  "enter the sandbox",   "be without a network",
-    "start the program",   "be started"};
 
 typedef struct ttool_launch_ {
     const ttool_shell *shell;
-    const char *program;
+    const char *program, *directory;
     char *const *words;
-    const char *const *environment;
-    int fd[6]; /* null, output, report, leash, directory, rules or -1 */
     uint32_t limit;
+    bool boxed, trial;
+    bool failed; /* the options could not be written */
+    int group;   /* its cgroup.procs, or -1 */
+    int fd[TTOOL_FDS_];
 } ttool_launch_;
-
-/* Where those handles are after fork. */
-enum { TTOOL_REPORT_ = 3, TTOOL_LEASH_, TTOOL_DIR_FD_, TTOOL_RULES_FD_ };
-
-static void ttool_tell_(int32_t ended, int32_t status, int32_t number)
-{
-    ttool_report_ r;
-    r.ended = ended;
-    r.status = status;
-    r.number = number;
-    while (write(TTOOL_REPORT_, &r, sizeof r) < 0 && errno == EINTR)
-        continue;
-}
-
-#ifdef __GLIBC__ /* an enum for C++ */
-typedef __rlimit_resource_t ttool_resource_;
-#else
-typedef int ttool_resource_;
-#endif
-
-static bool ttool_limit_(int what, uint64_t most)
-{
-    struct rlimit old, limit;
-    if (getrlimit((ttool_resource_)what, &old) != 0)
-        return false;
-    limit.rlim_cur = limit.rlim_max =
-        old.rlim_max < (rlim_t)most ? old.rlim_max : (rlim_t)most;
-    return setrlimit((ttool_resource_)what, &limit) == 0;
-}
-
-static bool ttool_limits_(const ttool_shell_desc *d, uint32_t ms)
-{
-    return ttool_limit_(RLIMIT_CORE, 0) &&
-           ttool_limit_(RLIMIT_CPU, ms / 1000 + 1) &&
-           ttool_limit_(RLIMIT_AS, (uint64_t)d->max_memory_mb << 20) &&
-           ttool_limit_(RLIMIT_FSIZE, (uint64_t)d->max_file_mb << 20) &&
-           ttool_limit_(RLIMIT_NPROC, d->max_processes) &&
-           ttool_limit_(RLIMIT_NOFILE, 256);
-}
-
-static bool ttool_become_(const ttool_shell_desc *d)
-{
-    if (geteuid() != 0 || d->keep_root)
-        return true;
-    return setgroups(0, NULL) == 0 &&
-           setresgid(d->user, d->user, d->user) == 0 &&
-           setresuid(d->user, d->user, d->user) == 0;
-}
-
-/* Confines itself step by step, then is the program. */
-static void ttool_be_(const ttool_launch_ *l, bool boxed)
-{
-    const ttool_shell_desc *d = &l->shell->desc;
-    bool must = d->sandbox == TTOOL_SANDBOX_REQUIRED;
-    char *const *environment;
-    sigset_t none;
-    int step = 0;
-    setpgid(0, 0);
-    sigemptyset(&none);
-    if (ttool_limits_(d, l->limit) && ++step && fchdir(TTOOL_DIR_FD_) == 0 &&
-        ++step && ttool_become_(d) && ++step &&
-        prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ++step &&
-        (boxed ? syscall(TTOOL_LL_RESTRICT_, TTOOL_RULES_FD_, 0) == 0
-               : !must) &&
-        ++step &&
-        (d->sandbox == TTOOL_SANDBOX_NONE || ttool_no_sockets_() || !must) &&
-        ++step) {
-        signal(SIGCHLD, SIG_DFL);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        /* It changes neither words nor environment, whatever its type says. */
-        memcpy(&environment, &l->environment, sizeof environment);
-        execve(l->program, l->words, environment);
-    }
-    ttool_tell_(0, step, errno);
-    _exit(127);
-}
-
-/* Kills all that is left below this process, until nothing is. */
-static void ttool_kill_children_(void)
-{
-    char text[1024];
-    ssize_t n, i;
-    long pid = 0;
-    int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-    while (fd >= 0 && (n = read(fd, text, sizeof text)) > 0)
-        for (i = 0; i < n; i++) {
-            if (text[i] >= '0' && text[i] <= '9') {
-                pid = pid * 10 + (text[i] - '0');
-                continue;
-            }
-            if (pid > 1)
-                kill((pid_t)pid, SIGKILL);
-            pid = 0;
-        }
-    if (fd >= 0)
-        close(fd);
-}
-
-/* Takes what has ended; *status of the program itself. False: there is nobody
- * any more. */
-static bool ttool_reap_(pid_t program, int *status, bool *gone)
-{
-    for (;;) {
-        int s;
-        pid_t pid = waitpid(-1, &s, WNOHANG | __WALL);
-        if (pid == 0)
-            return true;
-        if (pid < 0)
-            return errno == EINTR;
-        if (pid == program) {
-            *status = s;
-            *gone = true;
-        }
-    }
-}
-
-static void ttool_pause_(uint32_t ms)
-{
-    struct timespec t;
-    t.tv_sec = 0;
-    t.tv_nsec = (long)ms * 1000000;
-    nanosleep(&t, NULL);
-}
-
-static void ttool_nothing_(int number)
-{
-    (void)number;
-}
-
-/* Until the program has ended, the time is over or the leash is let go. True:
- * the time was over. */
-static bool ttool_watch_(const ttool_launch_ *l, pid_t program, int *status,
-                         bool *gone)
-{
-    uint32_t began = ttool_sys_now_ms_(), spent;
-    uint32_t end = l->limit;
-    sigset_t mask;
-    struct pollfd p;
-    bool over = false;
-    sigfillset(&mask);
-    sigdelset(&mask, SIGCHLD);
-    p.fd = TTOOL_LEASH_;
-    p.events = 0;
-    while (ttool_reap_(program, status, gone) && !*gone) {
-        struct timespec t;
-        spent = ttool_sys_now_ms_() - began;
-        if (spent >= end && over)
-            break;
-        if (spent >= end) {
-            over = true;
-            end += TTOOL_GRACE_MS_;
-            kill(-program, SIGTERM);
-        }
-        t.tv_sec = (time_t)((end - spent) / 1000);
-        t.tv_nsec = (long)((end - spent) % 1000) * 1000000;
-        p.revents = 0;
-        if (ppoll(&p, 1, &t, &mask) > 0)
-            break;
-    }
-    return over;
-}
-
-static void ttool_supervise_(const ttool_launch_ *l)
-{
-    struct sigaction action;
-    uint32_t began;
-    int fd[6], i, status = 0;
-    bool over, gone = false, boxed = l->fd[5] >= 0, left = true;
-    pid_t program;
-    memset(&action, 0, sizeof action);
-    for (i = 1; i < 65; i++)
-        sigaction(i, &action, NULL); /* a signal that is ignored stays so */
-    action.sa_handler = ttool_nothing_;
-    sigaction(SIGCHLD, &action, NULL);
-    /* Only what is needed stays open, in known places. */
-    for (i = 0; i < 6; i++)
-        fd[i] = l->fd[i] < 0 ? -1 : fcntl(l->fd[i], F_DUPFD, 16);
-    for (i = 0; i < 6; i++)
-        if (fd[i] >= 0)
-            dup2(fd[i], i + (i > 1));
-    dup2(fd[1], 2);
-    for (i = TTOOL_REPORT_; i <= TTOOL_RULES_FD_; i++)
-        (void)fcntl(i, F_SETFD, FD_CLOEXEC);
-    if (syscall(436 /* close_range */, TTOOL_RULES_FD_ + boxed, ~0u, 0) != 0)
-        for (i = TTOOL_RULES_FD_ + boxed; i < 65536; i++)
-            close(i);
-    setsid();
-    prctl(PR_SET_DUMPABLE, 0);
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || (program = fork()) < 0) {
-        ttool_tell_(0, 7, errno);
-        _exit(1);
-    }
-    if (program == 0)
-        ttool_be_(l, boxed);
-    close(0);
-    close(1);
-    close(2);
-    over = ttool_watch_(l, program, &status, &gone);
-    began = ttool_sys_now_ms_();
-    while (left && ttool_sys_now_ms_() - began < TTOOL_SWEEP_MS_) {
-        ttool_kill_children_();
-        left = ttool_reap_(program, &status, &gone);
-        if (left)
-            ttool_pause_(1);
-    }
-    ttool_tell_(1, status, (over ? 1 : 0) | (left ? 2 : 0));
-    _exit(0);
-}
-
-/* -- SHA-256 of the output (FIPS 180-4) ----------------------------------- */
-
-typedef struct ttool_sha_ {
-    uint32_t state[8];
-    uint64_t len;
-    uint8_t block[64];
-} ttool_sha_;
-
-static uint32_t ttool_turned_(uint32_t v, int n)
-{
-    return v >> n | v << (32 - n);
-}
-
-static void ttool_sha_block_(ttool_sha_ *s)
-{
-    static const uint32_t k[64] = {
-        0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1,
-        0x923F82A4, 0xAB1C5ED5, 0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3,
-        0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174, 0xE49B69C1, 0xEFBE4786,
-        0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA,
-        0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147,
-        0x06CA6351, 0x14292967, 0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13,
-        0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85, 0xA2BFE8A1, 0xA81A664B,
-        0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070,
-        0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A,
-        0x5B9CCA4F, 0x682E6FF3, 0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208,
-        0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2};
-    uint32_t w[64], v[8];
-    int i;
-    memcpy(v, s->state, sizeof v);
-    for (i = 0; i < 64; i++) {
-        uint32_t one, two;
-        if (i < 16) {
-            const uint8_t *b = s->block + i * 4;
-            w[i] = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 |
-                   (uint32_t)b[2] << 8 | b[3];
-        } else {
-            uint32_t x = w[i - 15], y = w[i - 2];
-            x = ttool_turned_(x, 7) ^ ttool_turned_(x, 18) ^ x >> 3;
-            y = ttool_turned_(y, 17) ^ ttool_turned_(y, 19) ^ y >> 10;
-            w[i] = w[i - 16] + x + w[i - 7] + y;
-        }
-        one = v[7] + k[i] + w[i] + ((v[4] & v[5]) ^ (~v[4] & v[6])) +
-              (ttool_turned_(v[4], 6) ^ ttool_turned_(v[4], 11) ^
-               ttool_turned_(v[4], 25));
-        two = ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2])) +
-              (ttool_turned_(v[0], 2) ^ ttool_turned_(v[0], 13) ^
-               ttool_turned_(v[0], 22));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += one;
-        v[0] = one + two;
-    }
-    for (i = 0; i < 8; i++)
-        s->state[i] += v[i];
-}
-
-static void ttool_sha_start_(ttool_sha_ *s)
-{
-    static const uint32_t start[8] = {0x6A09E667, 0xBB67AE85, 0x3C6EF372,
-                                      0xA54FF53A, 0x510E527F, 0x9B05688C,
-                                      0x1F83D9AB, 0x5BE0CD19};
-    memcpy(s->state, start, sizeof start);
-    s->len = 0;
-}
-
-static void ttool_sha_add_(ttool_sha_ *s, const char *p, size_t n)
-{
-    for (; n--; p++) {
-        s->block[s->len % 64] = (uint8_t)*p;
-        if (++s->len % 64 == 0)
-            ttool_sha_block_(s);
-    }
-}
-
-/* As text: 64 digits and a NUL. */
-static void ttool_sha_end_(ttool_sha_ *s, char *text)
-{
-    uint64_t bits = s->len * 8;
-    int i;
-    ttool_sha_add_(s, "\x80", 1);
-    while (s->len % 64 != 56)
-        ttool_sha_add_(s, "", 1);
-    for (i = 56; i >= 0; i -= 8) {
-        char c = (char)(bits >> i & 0xFF);
-        ttool_sha_add_(s, &c, 1);
-    }
-    for (i = 0; i < 8; i++)
-        snprintf(text + i * 8, 9, "%08x", (unsigned)s->state[i]);
-}
-
-/* -- A call --------------------------------------------------------------- */
-
-typedef struct ttool_bash_ {
-    pid_t pid; /* of the supervisor; 0: not begun */
-    int output, report, leash;
-    uint32_t began, told, limit;
-    bool flood, boxed;
-    uint64_t total; /* bytes of output */
-    ttool_sha_ sha;
-    ttool_report_ said;
-    char kept[1]; /* and more: the head, then the tail, as a ring */
-} ttool_bash_;
 
 static void ttool_drop_(int *fd)
 {
@@ -718,83 +414,780 @@ static void ttool_drop_(int *fd)
     *fd = -1;
 }
 
-static int ttool_pipes_(int ends[6])
+/* Adds up to three words; NULL ends them sooner. */
+static void ttool_option_(ttool_launch_ *l, const char *name, const char *one,
+                          const char *two)
 {
+    const char *words[4] = {name, one, two, NULL};
     int i;
-    for (i = 0; i < 6; i++)
-        ends[i] = -1;
-    for (i = 0; i < 6; i += 2)
-        if (pipe2(ends + i, O_CLOEXEC) != 0)
-            return errno;
-    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    (void)fcntl(ends[2], F_SETFL, O_NONBLOCK);
-    return 0;
+    for (i = 0; words[i]; i++) {
+        size_t len = strlen(words[i]) + 1;
+        if (write(l->fd[TTOOL_FD_ARGS_], words[i], len) != (ssize_t)len)
+            l->failed = true;
+    }
 }
 
-/* The supervisor is started; 0 or an errno. */
-static int ttool_launch_it_(ttool_bash_ *run, ttool_launch_ *l)
+/* The path as it is here; what is not here is not there. A link is made again,
+ * as it would else lead to what an option after it hides. */
+static void ttool_option_path_(ttool_launch_ *l, const char *path)
 {
-    int ends[6], i, number = ttool_pipes_(ends); /* output, report, leash */
-    sigset_t all, old;
-    l->fd[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
-    l->fd[1] = ends[1];
-    l->fd[2] = ends[3];
-    l->fd[3] = ends[4];
-    if (number == 0 && l->fd[0] < 0)
-        number = errno;
-    if (number == 0) {
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &old);
-        run->pid = fork();
-        if (run->pid == 0)
-            ttool_supervise_(l);
-        number = run->pid < 0 ? errno : 0;
-        pthread_sigmask(SIG_SETMASK, &old, NULL);
-    }
-    ttool_drop_(&l->fd[0]);
-    if (number == 0) {
-        run->output = ends[0];
-        run->report = ends[2];
-        run->leash = ends[5];
-        ends[0] = ends[2] = ends[5] = -1;
+    char target[TTOOL_MAX_PATH];
+    ssize_t len = readlink(path, target, sizeof target - 1);
+    if (len >= 0) {
+        target[len] = '\0';
+        ttool_option_(l, "--symlink", target, path);
+    } else if (strcmp(path, "/proc") == 0) {
+        ttool_option_(l, "--proc", path, NULL);
+    } else if (strncmp(path, "/dev/", 5) == 0) {
+        ttool_option_(l, "--dev-bind-try", path, path);
     } else {
-        run->pid = 0;
+        ttool_option_(l, "--ro-bind-try", path, path);
     }
-    for (i = 0; i < 6; i++)
-        ttool_drop_(&ends[i]);
-    return number;
 }
 
-/* The directory of the call, or -1 and a reason in out. */
-static int ttool_directory_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
-                            tcall_writer *out, int *r)
+static void ttool_options_readable_(ttool_launch_ *l)
+{
+    static const char *const usual[] = {"/usr",
+                                        "/bin",
+                                        "/sbin",
+                                        "/lib",
+                                        "/lib32",
+                                        "/lib64",
+                                        "/etc/alternatives",
+                                        "/etc/group",
+                                        "/etc/ld.so.cache",
+                                        "/etc/localtime",
+                                        "/etc/nsswitch.conf",
+                                        "/etc/passwd",
+                                        "/dev/full",
+                                        "/dev/null",
+                                        "/dev/random",
+                                        "/dev/urandom",
+                                        "/dev/zero",
+                                        NULL};
+    const ttool_shell_desc *d = &l->shell->desc;
+    const char *const *path = d->readable ? d->readable : usual;
+    for (; *path; path++)
+        ttool_option_path_(l, *path);
+}
+
+/* Of the directories of programs, only the listed programs. */
+static void ttool_options_programs_(ttool_launch_ *l)
+{
+    static const char *const dirs[] = {"/usr/local/bin", "/usr/local/sbin",
+                                       "/usr/bin",       "/usr/sbin",
+                                       "/bin",           "/sbin"};
+    const ttool_shell_desc *d = &l->shell->desc;
+    char program[512];
+    struct stat st[TCALL_ARRAY_LEN(dirs)];
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(dirs); i++) {
+        if (lstat(dirs[i], &st[i]) != 0)
+            st[i].st_mode = 0;
+        if (S_ISDIR(st[i].st_mode))
+            ttool_option_(l, "--tmpfs", dirs[i], NULL);
+    }
+    for (i = 0; i < d->command_count; i++)
+        if (ttool_program_(&d->commands[i], program, sizeof program))
+            ttool_option_(l, "--ro-bind", program, program);
+    for (i = 0; i < TCALL_ARRAY_LEN(dirs); i++)
+        if (S_ISDIR(st[i].st_mode))
+            ttool_option_(l, "--remount-ro", dirs[i], NULL);
+}
+
+static void ttool_options_(ttool_launch_ *l)
+{
+    static const char *const walls[] = {
+        "--unshare-user", "--unshare-pid",     "--unshare-ipc",
+        "--unshare-net",  "--unshare-uts",     "--unshare-cgroup-try",
+        "--new-session",  "--die-with-parent", NULL};
+    const ttool_shell_desc *d = &l->shell->desc;
+    const char *root = d->workspace->name;
+    char number[24];
+    int i;
+    for (i = 0; walls[i]; i++)
+        ttool_option_(l, walls[i], NULL, NULL);
+    ttool_option_(l, "--cap-drop", "ALL", NULL);
+    snprintf(number, sizeof number, "%llu",
+             (unsigned long long)d->max_tmp_mb << 20);
+    ttool_option_(l, "--size", number, NULL);
+    ttool_option_(l, "--tmpfs", "/tmp", NULL);
+    ttool_option_(l, "--symlink", "/tmp", "/dev/shm");
+    ttool_options_readable_(l);
+    if (!d->any_program)
+        ttool_options_programs_(l);
+    if (l->trial)
+        ttool_option_(l, "--ro-bind", l->shell->bwrap, l->program);
+    ttool_option_(l, d->read_only ? "--ro-bind" : "--bind", root, root);
+    ttool_option_(l, "--chdir", l->directory, NULL);
+    ttool_option_(l, "--remount-ro", "/", NULL);
+    snprintf(number, sizeof number, "%d", TTOOL_FD_FILTER_);
+    ttool_option_(l, "--seccomp", number, NULL);
+    snprintf(number, sizeof number, "%d", TTOOL_FD_STATUS_);
+    ttool_option_(l, "--json-status-fd", number, NULL);
+    snprintf(number, sizeof number, "%d", TTOOL_FD_HOLD_);
+    ttool_option_(l, "--block-fd", number, NULL);
+}
+
+/* -- What it may use ------------------------------------------------------ */
+
+#ifdef __GLIBC__ /* an enum for C++ */
+typedef enum __rlimit_resource ttool_resource_;
+#else
+typedef int ttool_resource_;
+#endif
+
+/* Limits a process and what it starts; 0 is the caller. */
+static bool ttool_limit_(pid_t pid, int what, uint64_t most)
+{
+    struct rlimit limit;
+    if (prlimit(pid, (ttool_resource_)what, NULL, &limit) != 0)
+        return false;
+    if (limit.rlim_max > most)
+        limit.rlim_max = (rlim_t)most;
+    limit.rlim_cur = limit.rlim_max;
+    return prlimit(pid, (ttool_resource_)what, &limit, NULL) == 0;
+}
+
+static bool ttool_limits_(const ttool_shell_desc *d, uint32_t ms)
+{
+    return ttool_limit_(0, RLIMIT_CORE, 0) &&
+           ttool_limit_(0, RLIMIT_CPU, ms / 1000 + 1) &&
+           ttool_limit_(0, RLIMIT_AS, (uint64_t)d->max_memory_mb << 20) &&
+           ttool_limit_(0, RLIMIT_FSIZE, (uint64_t)d->max_file_mb << 20) &&
+           ttool_limit_(0, RLIMIT_NOFILE, 256);
+}
+
+/* Whether it runs as a user of its own. */
+static bool ttool_becomes_(const ttool_shell_desc *d)
+{
+    return geteuid() == 0 && !d->keep_root;
+}
+
+static bool ttool_group_set_(const char *group, const char *file,
+                             uint64_t value)
+{
+    char path[TTOOL_MAX_PATH], text[24];
+    int len = snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    int fd;
+    bool good;
+    snprintf(path, sizeof path, "%s/%s", group, file);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    good = fd >= 0 && write(fd, text, (size_t)len) == len;
+    ttool_drop_(&fd);
+    return good;
+}
+
+/* Makes a group with all limits. Returns a handle to enter it, or -1. */
+static int ttool_group_make_(const ttool_shell_desc *d, const char *group)
+{
+    char path[TTOOL_MAX_PATH];
+    if (mkdir(group, 0755) != 0)
+        return -1;
+    /* where nothing is swapped there is no such limit */
+    (void)ttool_group_set_(group, "memory.swap.max", 0);
+    snprintf(path, sizeof path, "%s/cgroup.procs", group);
+    if (ttool_group_set_(group, "memory.max",
+                         (uint64_t)d->max_total_mb << 20) &&
+        ttool_group_set_(group, "memory.oom.group", 1) &&
+        ttool_group_set_(group, "pids.max", (uint64_t)d->max_processes + 2))
+        return open(path, O_WRONLY | O_CLOEXEC);
+    return -1;
+}
+
+/* MB of the disk that are in use. */
+static uint64_t ttool_disk_mb_(const ttool_shell_desc *d)
+{
+    struct statvfs v;
+    if (fstatvfs(d->workspace->root, &v) != 0)
+        return 0;
+    return (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize >> 20;
+}
+
+/* -- The start: after fork, so nothing here takes memory or locks --------- */
+
+/* The processes of a user of its own can be counted from here on; bwrap has
+ * two of them. */
+static bool ttool_become_(const ttool_shell_desc *d)
+{
+    if (!ttool_becomes_(d))
+        return true;
+    return ttool_limit_(0, RLIMIT_NPROC, (uint64_t)d->max_processes + 2) &&
+           setgroups(0, NULL) == 0 &&
+           setresgid(d->user, d->user, d->user) == 0 &&
+           setresuid(d->user, d->user, d->user) == 0;
+}
+
+/* The usual signals, nothing open but what it gets, in a session of its own. */
+static void ttool_be_clean_(const ttool_launch_ *l)
+{
+    struct sigaction action;
+    sigset_t none;
+    int fd[TTOOL_FDS_], i, count = l->boxed ? TTOOL_FDS_ : 3;
+    memset(&action, 0, sizeof action);
+    for (i = 1; i < 65; i++)
+        sigaction(i, &action, NULL); /* a signal that is ignored stays so */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    for (i = 0; i < count; i++)
+        fd[i] = fcntl(l->fd[i], F_DUPFD, 16);
+    for (i = 0; i < count; i++)
+        dup2(fd[i], i);
+    if (syscall(436 /* close_range */, count, ~0u, 0) != 0)
+        for (i = count; i < 65536; i++)
+            close(i);
+}
+
+/* The kernel ends it when the host has ended, or when nobody polls the call:
+ * bwrap dies of the alarm then, and its sandbox with it. */
+static bool ttool_be_mortal_(const ttool_launch_ *l, pid_t host)
+{
+    uint32_t ms = l->limit + TTOOL_GRACE_MS_;
+    struct itimerval t;
+    memset(&t, 0, sizeof t);
+    t.it_value.tv_sec = (time_t)(ms / 1000);
+    t.it_value.tv_usec = (suseconds_t)(ms % 1000) * 1000;
+    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == host &&
+           setitimer(ITIMER_REAL, &t, NULL) == 0;
+}
+
+static void ttool_be_(const ttool_launch_ *l, pid_t host,
+                      const char *const *environment)
+{
+    static const char failed[] = "it could not be started";
+    const ttool_shell_desc *d = &l->shell->desc;
+    const char *path = l->boxed ? l->shell->bwrap : l->program;
+    char *words[TTOOL_MAX_WORDS + 6], args[] = "--args", three[] = "3",
+                                      end[] = "--";
+    char *const *vars;
+    int i, n = 0;
+    words[n++] = l->words[0];
+    if (l->boxed) {
+        words[n++] = args;
+        words[n++] = three;
+        words[n++] = end;
+        memcpy(&words[n++], &l->program, sizeof l->program);
+    }
+    for (i = 1; l->words[i]; i++)
+        words[n++] = l->words[i];
+    words[n] = NULL;
+    /* It changes neither words nor environment, whatever its type says. */
+    memcpy(&vars, &environment, sizeof vars);
+    if (l->group < 0 || write(l->group, "0", 1) == 1) {
+        ttool_be_clean_(l);
+        if (ttool_limits_(d, l->limit) && ttool_become_(d) &&
+            ttool_be_mortal_(l, host) &&
+            prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+            (l->boxed || chdir(l->directory) == 0))
+            execve(path, words, vars);
+    }
+    (void)!write(2, failed, sizeof failed - 1);
+    _exit(127);
+}
+
+/* -- A run ---------------------------------------------------------------- */
+
+enum {
+    TTOOL_STOP_TIME_ = 1,
+    TTOOL_STOP_OUTPUT_,
+    TTOOL_STOP_DISK_,
+    TTOOL_STOP_LIMITS_ /* they could not be set */
+};
+
+typedef struct ttool_bash_ {
+    pid_t pid;    /* of bwrap, or of the program alone; 0: not begun */
+    pid_t inside; /* the first process of the sandbox; 0: not known */
+    int handle;   /* of that */
+    int output, status, hold;
+    uint32_t began, told, limit;
+    uint8_t stopped; /* TTOOL_STOP_..., 0: by itself */
+    bool boxed, warned, ended, survived;
+    int how;        /* it ended, as for waitpid */
+    uint64_t total; /* bytes of output */
+    uint64_t disk_mb;
+    size_t said_len;
+    char said[768];             /* by bwrap */
+    char group[TTOOL_MAX_PATH]; /* its cgroup; may be empty */
+    size_t keep;
+    char kept[1]; /* and more: the head, then the tail, as a ring */
+} ttool_bash_;
+
+/* A pipe; the end to read does not block. */
+static bool ttool_pipe_(int *from, int *to)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    *from = ends[0];
+    *to = ends[1];
+    return true;
+}
+
+/* A file in memory for bwrap to read. */
+static int ttool_memory_file_(void)
+{
+    return memfd_create("bwrap", MFD_CLOEXEC);
+}
+
+static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
+{
+    ttool_filter_ filter;
+    size_t size;
+    l->fd[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (l->fd[0] < 0 || !ttool_pipe_(&run->output, &l->fd[1]))
+        return false;
+    l->fd[2] = fcntl(l->fd[1], F_DUPFD_CLOEXEC, 3);
+    (void)fcntl(run->output, F_SETFL, O_NONBLOCK);
+    if (!l->boxed)
+        return l->fd[2] >= 0;
+    l->fd[TTOOL_FD_ARGS_] = ttool_memory_file_();
+    l->fd[TTOOL_FD_FILTER_] = ttool_memory_file_();
+    if (!ttool_pipe_(&run->status, &l->fd[TTOOL_FD_STATUS_]) ||
+        !ttool_pipe_(&l->fd[TTOOL_FD_HOLD_], &run->hold))
+        return false;
+    (void)fcntl(run->status, F_SETFL, O_NONBLOCK);
+    ttool_filter_make_(&filter);
+    size = filter.len * sizeof *filter.code;
+    ttool_options_(l);
+    return !l->failed &&
+           write(l->fd[TTOOL_FD_FILTER_], filter.code, size) == (ssize_t)size &&
+           lseek(l->fd[TTOOL_FD_FILTER_], 0, SEEK_SET) == 0 &&
+           lseek(l->fd[TTOOL_FD_ARGS_], 0, SEEK_SET) == 0;
+}
+
+static bool ttool_bash_fork_(ttool_bash_ *run, const ttool_launch_ *l)
+{
+    static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
+                                        "LANG=C.UTF-8", "HOME=/nonexistent",
+                                        NULL};
+    const ttool_shell_desc *d = &l->shell->desc;
+    pid_t host = getpid();
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    run->pid = fork();
+    if (run->pid == 0)
+        ttool_be_(l, host, d->environment ? d->environment : usual);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (run->pid < 0)
+        run->pid = 0;
+    return run->pid != 0;
+}
+
+/* Whether it has been started; if not, nothing is left of it. */
+static bool ttool_bash_start_(ttool_bash_ *run, ttool_launch_ *l)
+{
+    const ttool_shell_desc *d = &l->shell->desc;
+    bool good;
+    int i;
+    run->output = run->status = run->hold = run->handle = l->group = -1;
+    for (i = 0; i < TTOOL_FDS_; i++)
+        l->fd[i] = -1;
+    run->boxed = l->boxed;
+    run->limit = l->limit;
+    run->began = run->told = ttool_sys_now_ms_();
+    run->disk_mb = ttool_disk_mb_(d);
+    if (d->cgroup) {
+        snprintf(run->group, sizeof run->group, "%s/bash-%ld-%u", d->cgroup,
+                 (long)getpid(), l->shell->calls);
+        l->group = ttool_group_make_(d, run->group);
+    }
+    good = (!d->cgroup || l->group >= 0) && ttool_bash_files_(run, l) &&
+           ttool_bash_fork_(run, l);
+    for (i = 0; i < TTOOL_FDS_; i++)
+        ttool_drop_(&l->fd[i]);
+    ttool_drop_(&l->group);
+    if (!good) {
+        ttool_drop_(&run->output);
+        ttool_drop_(&run->status);
+        ttool_drop_(&run->hold);
+        if (*run->group)
+            rmdir(run->group);
+    }
+    return good;
+}
+
+/* A number that bwrap reported, or -1. */
+static int ttool_bash_said_(const ttool_bash_ *run, const char *key)
+{
+    const char *at = strstr(run->said, key);
+    return at ? atoi(at + strlen(key)) : -1;
+}
+
+/* The sandbox is there, and waits to go on. Of a user who is no other than the
+ * host's only the processes inside it are counted, from here on. */
+static void ttool_bash_admit_(ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    run->inside = (pid_t)ttool_bash_said_(run, "\"child-pid\":");
+    run->handle = (int)syscall(434 /* pidfd_open */, run->inside, 0);
+    if (run->handle < 0 ||
+        (!ttool_becomes_(d) && !ttool_limit_(run->inside, RLIMIT_NPROC,
+                                             (uint64_t)d->max_processes + 1)))
+        run->stopped = TTOOL_STOP_LIMITS_;
+    else
+        ttool_drop_(&run->hold);
+}
+
+static void ttool_bash_listen_(ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    size_t room = sizeof run->said - 1 - run->said_len;
+    ssize_t n = run->status < 0 || !room
+                    ? 0
+                    : read(run->status, run->said + run->said_len, room);
+    if (n <= 0)
+        return;
+    run->said_len += (size_t)n;
+    run->said[run->said_len] = '\0';
+    if (!run->inside && strchr(run->said, '\n'))
+        ttool_bash_admit_(run, d);
+}
+
+/* Half of what is kept is the start of the output, half a ring for its end. */
+static void ttool_bash_keep_(ttool_bash_ *run, const char *p, size_t n)
+{
+    size_t i, half = run->keep / 2;
+    for (i = 0; i < n; i++, run->total++)
+        if (run->total < half)
+            run->kept[run->total] = p[i];
+        else
+            run->kept[half + (size_t)((run->total - half) % half)] = p[i];
+}
+
+static int ttool_bash_emit_(void *user, const char *bytes, size_t len)
+{
+    tcall_str text;
+    text.ptr = bytes;
+    text.len = len;
+    tcall_emit((tcall_ctx *)user, text);
+    return (int)len;
+}
+
+/* What came since. */
+static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
+                             tcall_ctx *cx)
+{
+    char piece[4096], buf[1024];
+    tcall_writer shown;
+    int looks;
+    ssize_t n;
+    for (looks = 0; looks < 64; looks++) {
+        n = read(run->output, piece, sizeof piece);
+        if (n <= 0)
+            return;
+        ttool_bash_keep_(run, piece, (size_t)n);
+        if (run->total > d->max_output) {
+            if (!run->stopped)
+                run->stopped = TTOOL_STOP_OUTPUT_;
+        } else if (cx) {
+            tcall_writer_init(&shown, buf, sizeof buf);
+            tcall_writer_sink(&shown, ttool_bash_emit_, cx);
+            ttool_write_content_(&shown, piece, (size_t)n);
+            tcall_writer_flush(&shown);
+        }
+    }
+}
+
+/* Asks the program and its group to end. The first process of the sandbox leads
+ * that group; it ignores what it has no handler for. */
+static void ttool_bash_ask_(ttool_bash_ *run)
+{
+    pid_t leader = run->boxed ? run->inside : run->pid;
+    if (leader > 1)
+        kill(-leader, SIGTERM);
+    run->warned = true;
+}
+
+static void ttool_bash_reap_(ttool_bash_ *run, int options)
+{
+    pid_t pid;
+    if (run->ended)
+        return;
+    do
+        pid = waitpid(run->pid, &run->how, options);
+    while (pid < 0 && errno == EINTR);
+    run->ended = pid != 0; /* or the host ignores SIGCHLD: nothing to reap */
+}
+
+/* Waits for something to do, and does it. True: it has ended, or has to. */
+static bool ttool_bash_step_(ttool_bash_ *run, const ttool_shell_desc *d,
+                             tcall_ctx *cx, int ms)
+{
+    uint32_t spent;
+    struct pollfd p[2];
+    p[0].fd = run->output;
+    p[1].fd = run->status;
+    p[0].events = p[1].events = POLLIN;
+    p[0].revents = p[1].revents = 0;
+    (void)poll(p, 2, ms);
+    /* whether it had ended before the last of its output was read */
+    ttool_bash_reap_(run, WNOHANG);
+    ttool_bash_listen_(run, d);
+    ttool_bash_take_(run, d, cx);
+    spent = ttool_sys_now_ms_() - run->began;
+    if (run->ended || run->stopped)
+        return run->ended || run->stopped != TTOOL_STOP_TIME_ ||
+               spent >= run->limit + TTOOL_GRACE_MS_;
+    if (ttool_disk_mb_(d) > run->disk_mb + d->max_disk_mb)
+        run->stopped = TTOOL_STOP_DISK_;
+    if (spent >= run->limit)
+        run->stopped = TTOOL_STOP_TIME_;
+    if (run->stopped == TTOOL_STOP_TIME_ && !run->warned)
+        ttool_bash_ask_(run);
+    return run->stopped && run->stopped != TTOOL_STOP_TIME_;
+}
+
+/* Kills the first process of the sandbox, and the kernel all others with it;
+ * it is not gone before they are. bwrap reaps it, then ends. */
+static void ttool_bash_kill_(ttool_bash_ *run)
+{
+    uint32_t began = ttool_sys_now_ms_();
+    struct pollfd p;
+    (void)syscall(424 /* pidfd_send_signal */, run->handle, SIGKILL, NULL, 0);
+    p.fd = run->handle;
+    p.events = POLLIN;
+    run->survived = poll(&p, 1, TTOOL_SWEEP_MS_) <= 0;
+    while (!run->ended && ttool_sys_now_ms_() - began < TTOOL_SWEEP_MS_) {
+        ttool_bash_reap_(run, WNOHANG);
+        (void)poll(NULL, 0, !run->ended);
+    }
+}
+
+/* Ends what still runs, and gives everything back. */
+static void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    uint32_t began = ttool_sys_now_ms_();
+    while (run->boxed && !run->inside && !run->ended &&
+           ttool_sys_now_ms_() - began < TTOOL_SWEEP_MS_)
+        (void)ttool_bash_step_(run, d, NULL, 20);
+    if (*run->group)
+        (void)ttool_group_set_(run->group, "cgroup.kill", 1);
+    if (run->handle >= 0)
+        ttool_bash_kill_(run);
+    if (!run->ended || !run->boxed)
+        kill(-run->pid, SIGKILL);
+    ttool_bash_reap_(run, 0);
+    /* bwrap may end first: then a host that is init has another child */
+    if (run->inside)
+        (void)waitpid(run->inside, NULL, WNOHANG);
+    ttool_bash_listen_(run, d);
+    ttool_bash_take_(run, d, NULL);
+    ttool_drop_(&run->output);
+    ttool_drop_(&run->status);
+    ttool_drop_(&run->hold);
+    ttool_drop_(&run->handle);
+    if (*run->group)
+        rmdir(run->group);
+    run->pid = 0;
+    if (run->boxed && WIFSIGNALED(run->how) && WTERMSIG(run->how) == SIGALRM)
+        run->stopped = TTOOL_STOP_TIME_;
+}
+
+/* -- Its result ----------------------------------------------------------- */
+
+static void ttool_reverse_(char *from, char *to)
+{
+    while (from < --to) {
+        char c = *from;
+        *from++ = *to;
+        *to = c;
+    }
+}
+
+/* The ring of the end of the output begins at its oldest byte from now on. */
+static void ttool_bash_unroll_(ttool_bash_ *run)
+{
+    size_t half = run->keep / 2, turn;
+    char *ring = run->kept + half;
+    if (run->total <= 2 * half)
+        return;
+    turn = (size_t)((run->total - half) % half);
+    ttool_reverse_(ring, ring + turn);
+    ttool_reverse_(ring + turn, ring + half);
+    ttool_reverse_(ring, ring + half);
+}
+
+static void ttool_write_shown_(tcall_writer *w, const char *key, const char *p,
+                               size_t len)
+{
+    tcall_write_key(w, key);
+    tcall_write_quote(w);
+    ttool_write_content_(w, p, len);
+    tcall_write_unquote(w);
+}
+
+/* At most `most` bytes of the output. What was left out is a member of its
+ * own: in a text it could be forged. */
+static void ttool_write_output_(tcall_writer *w, const ttool_bash_ *run,
+                                size_t most)
+{
+    size_t half = run->keep / 2;
+    uint64_t rest = run->total > half ? run->total - half : 0;
+    size_t tail = rest < half ? (size_t)rest : half, last = tail;
+    size_t head = run->total < half ? (size_t)run->total : half;
+    if (run->total > most) {
+        head = head < most / 2 ? head : most / 2;
+        tail = tail < most / 2 ? tail : most / 2;
+    }
+    tcall_write_key(w, "output_bytes");
+    tcall_write_int(w, (long)run->total);
+    if (head + tail == run->total) { /* head and tail touch */
+        ttool_write_shown_(w, "output", run->kept, head + tail);
+        return;
+    }
+    ttool_write_shown_(w, "output", run->kept, head);
+    tcall_write_key(w, "left_out_bytes");
+    tcall_write_int(w, (long)(run->total - head - tail));
+    ttool_write_shown_(w, "end_of_output", run->kept + half + last - tail,
+                       tail);
+}
+
+static void ttool_write_stopped_(tcall_writer *w, const ttool_shell_desc *d,
+                                 const ttool_bash_ *run)
+{
+    tcall_write_key(w, "stopped");
+    tcall_write_quote(w);
+    if (run->stopped == TTOOL_STOP_TIME_) {
+        tcall_write_text(w, "it still ran after ");
+        ttool_text_int_(w, run->limit);
+        tcall_write_text(w, " ms; set timeout_ms, up to ");
+        ttool_text_int_(w, d->max_ms);
+        tcall_write_text(w, ", or do less in one call");
+    } else if (run->stopped == TTOOL_STOP_OUTPUT_) {
+        tcall_write_text(w, "it wrote more than ");
+        ttool_text_int_(w, d->max_output);
+        tcall_write_text(w, " bytes; let it write less");
+    } else {
+        tcall_write_text(w, "the disk filled by more than ");
+        ttool_text_int_(w, d->max_disk_mb);
+        tcall_write_text(w, " MB; write less");
+    }
+    tcall_write_unquote(w);
+}
+
+/* As shells do, bwrap reports the end by a signal as 128 and its number. */
+static void ttool_write_code_(tcall_writer *w, const ttool_bash_ *run)
+{
+    int code = run->boxed              ? ttool_bash_said_(run, "\"exit-code\":")
+               : WIFSIGNALED(run->how) ? 128 + WTERMSIG(run->how)
+                                       : WEXITSTATUS(run->how);
+    tcall_write_key(w, "exit_code");
+    tcall_write_int(w, code);
+    if (code > 128 && code <= 128 + 64) {
+        tcall_write_key(w, "signal_name");
+        tcall_write_string(w, strsignal(code - 128));
+    }
+}
+
+static void ttool_write_ran_(tcall_writer *w, const ttool_shell_desc *d,
+                             const ttool_bash_ *run, size_t most)
+{
+    tcall_write_open(w, '{');
+    if (run->stopped)
+        ttool_write_stopped_(w, d, run);
+    else
+        ttool_write_code_(w, run);
+    if (run->survived) {
+        tcall_write_key(w, "warning");
+        tcall_write_string(w, "a process it left behind could not be killed");
+    }
+    if (!run->boxed) {
+        tcall_write_key(w, "not_held");
+        tcall_write_string(w, "no sandbox: all files, the network and other "
+                              "processes of its user were open to it, and "
+                              "what it left behind may still run");
+    }
+    ttool_write_output_(w, run, most);
+    tcall_write_close(w, '}');
+}
+
+/* It has ended, and there is neither a code nor a reason of ours. */
+static int ttool_bash_lost_(tcall_ctx *cx, ttool_bash_ *run, tcall_writer *out)
+{
+    size_t len = run->total < 90 ? (size_t)run->total : 90;
+    if (WIFSIGNALED(run->how))
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "its sandbox was killed: too much memory, or from "
+                           "outside\nLet it use less.");
+    if (run->stopped == TTOOL_STOP_LIMITS_)
+        return ttool_fail_(cx, out, TCALL_E_SERVICE, "",
+                           "its limits cannot be kept here, so nothing ran"
+                           "\nDo without programs.");
+    while (len && run->kept[len - 1] == '\n')
+        len--;
+    ttool_write_content_(out, run->kept, len);
+    return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                       "\nUse another program, or do without.");
+}
+
+static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
+                              tcall_writer *out)
+{
+    const ttool_shell *shell = (const ttool_shell *)cx->user;
+    size_t room = out->cap - out->fill, most = run->keep;
+    char text[80];
+    tcall_str json = {text, 0};
+    tcall_writer count;
+    json.len = (size_t)snprintf(
+        text, sizeof text, "{\"output_bytes\":%llu,\"cut\":%s}",
+        (unsigned long long)run->total, run->total > most ? "true" : "false");
+    tcall_set_result(cx, tcall_str_of(""), json);
+    if (cx->stop < 0)
+        return cx->stop;
+    if (run->boxed && (!run->stopped || run->stopped == TTOOL_STOP_LIMITS_) &&
+        ttool_bash_said_(run, "\"exit-code\":") < 0)
+        return ttool_bash_lost_(cx, run, out);
+    ttool_bash_unroll_(run);
+    do { /* less of it, until all of the JSON fits */
+        tcall_writer_init(&count, NULL, 0);
+        ttool_write_ran_(&count, &shell->desc, run, most);
+        most = count.len > room ? most - most / 4 - 1 : most;
+    } while (count.len > room && most > 16);
+    ttool_write_ran_(out, &shell->desc, run, most);
+    return TCALL_OK;
+}
+
+/* -- A call --------------------------------------------------------------- */
+
+/* Finds the directory of the call, as a path below /. */
+static int ttool_bash_directory_(tcall_ctx *cx, ttool_workspace *ws,
+                                 tcall_str path, char to[TTOOL_MAX_PATH],
+                                 tcall_writer *out)
 {
     ttool_place at;
-    int fd = -1;
+    int r;
     ttool_begin_(ws);
-    *r = ttool_find_dir_(cx, ws, path, &at, out);
-    if (*r == TCALL_OK &&
-        (fd = ttool_open_(ws, at.path, O_PATH | O_DIRECTORY)) < 0)
-        *r = ttool_fail_errno_(cx, out, at.path, errno);
-    return fd;
+    r = ttool_find_dir_(cx, ws, path, &at, out);
+    if (r == TCALL_OK && snprintf(to, TTOOL_MAX_PATH, "%s/%s", ws->name,
+                                  at.path) >= TTOOL_MAX_PATH)
+        r = ttool_fail_errno_(cx, out, at.path, ENAMETOOLONG);
+    return r;
+}
+
+/* Milliseconds that a call may take: what it asks for, within the limit and the
+ * time that is left for it. */
+static uint32_t ttool_bash_time_(tcall_ctx *cx, const ttool_shell_desc *d,
+                                 tcall_json args)
+{
+    long ms = tcall_json_int(tcall_json_get(args, "timeout_ms"), 5000);
+    int32_t left = tcall_time_left(cx);
+    uint32_t most = ms < (long)d->max_ms ? (uint32_t)ms : d->max_ms;
+    return most < (uint32_t)left ? most : (uint32_t)left;
 }
 
 static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
                              tcall_writer *out)
 {
-    static const char *const usual[] = {"PATH=/usr/local/bin:/usr/bin:/bin",
-                                        "LANG=C.UTF-8", "HOME=/nonexistent",
-                                        NULL};
-    const ttool_shell *shell = (const ttool_shell *)cx->user;
+    ttool_shell *shell = (ttool_shell *)cx->user;
     const ttool_shell_desc *d = &shell->desc;
-    char text[TTOOL_MAX_COMMAND + 1], program[512];
+    char text[TTOOL_MAX_COMMAND + 1], program[512], directory[TTOOL_MAX_PATH];
     char *words[TTOOL_MAX_WORDS + 1];
     const char *why = "the command is too long\nMake it shorter.";
     const ttool_command *c;
     tcall_str command = tcall_json_str(tcall_json_get(args, "command"));
     ttool_launch_ l;
     size_t at = 0;
-    int r, number;
+    int r;
     if (command.len <= TTOOL_MAX_COMMAND)
         why = ttool_split_(text, words, command, &at);
     if (why) {
@@ -807,235 +1200,41 @@ static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
     if (!ttool_program_(c, program, sizeof program))
         return ttool_fail_(cx, out, TCALL_E_FAILED, words[0],
                            "is not installed here\nUse another program.");
+    r = ttool_bash_directory_(cx, d->workspace, ttool_arg_(args, "workdir"),
+                              directory, out);
+    if (r < 0)
+        return r;
     memset(&l, 0, sizeof l);
     l.shell = shell;
     l.program = program;
+    l.directory = directory;
     l.words = words;
-    l.environment = d->environment ? d->environment : usual;
-    l.limit = run->limit;
-    l.fd[5] = d->sandbox == TTOOL_SANDBOX_NONE ? -1 : ttool_rules_(shell);
-    run->boxed = l.fd[5] >= 0;
-    if (!run->boxed && d->sandbox == TTOOL_SANDBOX_REQUIRED)
-        return ttool_fail_(
-            cx, out, TCALL_E_SERVICE, "",
-            "this system has no sandbox, and without one nothing "
-            "runs here\nDo without programs.");
-    l.fd[4] = ttool_directory_(cx, d->workspace, ttool_arg_(args, "workdir"),
-                               out, &r);
-    if (l.fd[4] >= 0) {
-        number = ttool_launch_it_(run, &l);
-        if (number)
-            r = ttool_fail_errno_(cx, out, words[0], number);
-    }
-    ttool_drop_(&l.fd[4]);
-    ttool_drop_(&l.fd[5]);
-    return r;
-}
-
-/* Half of what is kept is the start of the output, half a ring for its end. */
-static void ttool_keep_(ttool_bash_ *run, size_t half, const char *p, size_t n)
-{
-    size_t i;
-    for (i = 0; i < n; i++, run->total++)
-        if (run->total < half)
-            run->kept[run->total] = p[i];
-        else
-            run->kept[half + (size_t)((run->total - half) % half)] = p[i];
-}
-
-/* What came since; false at the end of the output. */
-static bool ttool_take_output_(tcall_ctx *cx, const ttool_shell *shell,
-                               ttool_bash_ *run)
-{
-    char piece[4096];
-    tcall_str text;
-    int looks;
-    for (looks = 0; looks < 64; looks++) {
-        ssize_t n = read(run->output, piece, sizeof piece);
-        if (n <= 0)
-            return n < 0 && (errno == EAGAIN || errno == EINTR);
-        ttool_keep_(run, shell->desc.keep / 2, piece, (size_t)n);
-        ttool_sha_add_(&run->sha, piece, (size_t)n);
-        text.ptr = piece;
-        text.len = (size_t)n;
-        if (!run->flood)
-            tcall_emit(cx, text);
-        if (run->total > shell->desc.max_output) {
-            run->flood = true;
-            ttool_drop_(&run->leash);
-        }
-    }
-    return true;
-}
-
-/* Waits so long for output or the report; true when the report is there. */
-static bool ttool_reported_(ttool_bash_ *run, int ms)
-{
-    struct pollfd p[2];
-    ssize_t n;
-    p[0].fd = run->report;
-    p[1].fd = run->output;
-    p[0].events = p[1].events = POLLIN;
-    p[0].revents = p[1].revents = 0;
-    (void)poll(p, 2, ms);
-    n = read(run->report, &run->said, sizeof run->said);
-    if (n == 0) { /* it was killed */
-        run->said.status = 7;
-        run->said.number = ECHILD;
-    }
-    return n >= 0;
-}
-
-/* Ends what still runs, and gives everything back. */
-static void ttool_bash_end_(ttool_bash_ *run, bool reported)
-{
-    uint32_t began = ttool_sys_now_ms_();
-    ttool_drop_(&run->leash);
-    while (!reported &&
-           ttool_sys_now_ms_() - began < TTOOL_SWEEP_MS_ + TTOOL_GRACE_MS_) {
-        char lost[4096];
-        reported = ttool_reported_(run, 20);
-        (void)!read(run->output, lost, sizeof lost);
-    }
-    if (!reported)
-        kill(run->pid, SIGKILL);
-    while (waitpid(run->pid, NULL, __WALL) < 0 && errno == EINTR)
-        continue;
-    ttool_drop_(&run->output);
-    ttool_drop_(&run->report);
-    run->pid = 0;
-}
-
-static void ttool_reverse_(char *from, char *to)
-{
-    while (from < --to) {
-        char c = *from;
-        *from++ = *to;
-        *to = c;
-    }
-}
-
-/* The output as a JSON string, with at most `most` bytes of it. */
-static void ttool_write_kept_(tcall_writer *w, const ttool_bash_ *run,
-                              size_t half, size_t most)
-{
-    uint64_t rest = run->total > half ? run->total - half : 0;
-    size_t tail = rest < half ? (size_t)rest : half;
-    size_t head = run->total < half ? (size_t)run->total : half;
-    if (run->total > most) {
-        head = head < most / 2 ? head : most / 2;
-        tail = tail < most / 2 ? tail : most / 2;
-    }
-    tcall_write_quote(w);
-    tcall_write_bytes(w, run->kept, head);
-    if (head + tail < run->total) {
-        tcall_write_text(w, "\n[");
-        ttool_text_int_(w, run->total - head - tail);
-        tcall_write_text(w, " bytes left out]\n");
-    }
-    tcall_write_bytes(
-        w, run->kept + half + (rest < half ? (size_t)rest : half) - tail, tail);
-    tcall_write_unquote(w);
-}
-
-static void ttool_write_ran_(tcall_writer *w, const ttool_shell *shell,
-                             const ttool_bash_ *run, size_t most)
-{
-    int status = run->said.status;
-    tcall_write_open(w, '{');
-    if (WIFSIGNALED(status)) {
-        tcall_write_key(w, "signal");
-        tcall_write_int(w, WTERMSIG(status));
-        tcall_write_key(w, "signal_name");
-        tcall_write_string(w, strsignal(WTERMSIG(status)));
-    } else {
-        tcall_write_key(w, "exit_code");
-        tcall_write_int(w, WEXITSTATUS(status));
-    }
-    if (run->said.number & 2) {
-        tcall_write_key(w, "warning");
-        tcall_write_string(w, "a process it left behind could not be killed");
-    }
-    if (shell->desc.sandbox != TTOOL_SANDBOX_REQUIRED) {
-        bool filter = shell->desc.sandbox != TTOOL_SANDBOX_NONE &&
-                      TTOOL_ARCHS_ > 0 &&
-                      prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0;
-        tcall_write_key(w, "sandbox");
-        tcall_write_string(w, run->boxed ? filter ? "files, network" : "files"
-                              : filter   ? "network"
-                                         : "none");
-    }
-    tcall_write_key(w, "output_bytes");
-    tcall_write_int(w, (long)run->total);
-    tcall_write_key(w, "output");
-    ttool_write_kept_(w, run, shell->desc.keep / 2, most);
-    tcall_write_close(w, '}');
-}
-
-/* Why there is no result, or TCALL_OK. */
-static int ttool_bash_failed_(tcall_ctx *cx, const ttool_bash_ *run,
-                              tcall_writer *out)
-{
-    const ttool_shell *shell = (const ttool_shell *)cx->user;
-    if (!run->said.ended) {
-        tcall_write_text(out, "could not ");
-        tcall_write_text(out, ttool_steps_[run->said.status & 7]);
-        tcall_write_text(out, ": ");
-        tcall_write_text(out, strerror(run->said.number));
-        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
-                           "\nTry again, or another program.");
-    }
-    if (run->said.number & 1) {
-        tcall_write_text(out, "stopped, it still ran after ");
-        ttool_text_int_(out, run->limit);
-        tcall_write_text(out, " ms; timeout_ms may be up to ");
-        ttool_text_int_(out, shell->desc.max_ms);
-        return ttool_fail_(cx, out, TCALL_E_TIMEOUT, "",
-                           "\nSet timeout_ms, or do less in one call.");
-    }
-    if (run->flood) {
-        tcall_write_text(out, "stopped after ");
-        ttool_text_int_(out, run->total);
-        return ttool_fail_(cx, out, TCALL_E_LIMIT, "",
-                           " bytes of output\nLet it write less.");
-    }
+    l.limit = ttool_bash_time_(cx, d, args);
+    l.boxed = *shell->bwrap != '\0';
+    if (!l.boxed && d->sandbox == TTOOL_SANDBOX_REQUIRED)
+        return ttool_fail_(cx, out, TCALL_E_SERVICE, "",
+                           "this system has no sandbox, and without one "
+                           "nothing runs here\nDo without programs.");
+    shell->calls++;
+    if (!ttool_bash_start_(run, &l))
+        return ttool_fail_(cx, out, TCALL_E_SERVICE, words[0],
+                           "could not be started\nTry again later.");
     return TCALL_OK;
 }
 
-static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
-                              tcall_writer *out)
+static void ttool_bash_progress_(tcall_ctx *cx, ttool_bash_ *run)
 {
-    const ttool_shell *shell = (const ttool_shell *)cx->user;
-    size_t half = shell->desc.keep / 2, room = out->cap - out->fill;
-    size_t most = shell->desc.keep;
-    char text[160], sha[65];
-    tcall_str json = {text, 0};
-    tcall_writer count;
-    int r;
-    ttool_sha_end_(&run->sha, sha);
-    json.len =
-        (size_t)snprintf(text, sizeof text,
-                         "{\"output_bytes\":%llu,\"cut\":%s,\"sha256\":\"%s\"}",
-                         (unsigned long long)run->total,
-                         run->total > most ? "true" : "false", sha);
-    tcall_set_result(cx, tcall_str_of(""), json);
-    r = ttool_bash_failed_(cx, run, out);
-    if (r < 0)
-        return r;
-    if (run->total > 2 * half) { /* the ring begins at its oldest byte */
-        char *ring = run->kept + half;
-        size_t turn = (size_t)((run->total - half) % half);
-        ttool_reverse_(ring, ring + turn);
-        ttool_reverse_(ring + turn, ring + half);
-        ttool_reverse_(ring, ring + half);
-    }
-    do { /* less of it, until all of the JSON fits */
-        tcall_writer_init(&count, NULL, 0);
-        ttool_write_ran_(&count, shell, run, most);
-        most = count.len > room ? most - most / 4 - 1 : most;
-    } while (count.len > room && most > 16);
-    ttool_write_ran_(out, shell, run, most);
-    return TCALL_OK;
+    char text[64];
+    tcall_str said = {text, 0};
+    uint32_t now = ttool_sys_now_ms_();
+    if (now - run->told < 1000)
+        return;
+    said.len =
+        (size_t)snprintf(text, sizeof text, "bash: %lu s, %llu bytes of output",
+                         (unsigned long)((now - run->began) / 1000),
+                         (unsigned long long)run->total);
+    run->told = now;
+    tcall_progress(cx, said);
 }
 
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1043,45 +1242,21 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     const ttool_shell *shell = (const ttool_shell *)cx->user;
     ttool_bash_ *run = (ttool_bash_ *)tcall_scratch(
         cx, "bash", sizeof *run + shell->desc.keep);
-    uint32_t now = ttool_sys_now_ms_();
-    bool reported;
     int r;
     if (!run)
         return TCALL_E_MEMORY;
     if (!run->pid) {
-        long ms = tcall_json_int(tcall_json_get(args, "timeout_ms"), 5000);
-        int32_t left = tcall_time_left(cx);
-        run->limit =
-            ms < (long)shell->desc.max_ms ? (uint32_t)ms : shell->desc.max_ms;
-        if (run->limit > (uint32_t)left)
-            run->limit = (uint32_t)left;
-        run->began = run->told = now;
-        ttool_sha_start_(&run->sha);
+        run->keep = shell->desc.keep;
         ttool_title_(cx, "Run ", ttool_arg_(args, "command"));
         r = ttool_bash_begin_(cx, run, args, out);
         if (r < 0)
             return r;
     }
-    reported = cx->stop == 0 && ttool_reported_(run, 10);
-    (void)ttool_take_output_(cx, shell,
-                             run); /* after a report the last of it:
-                                    * 64 pieces, more than a pipe has */
-    if (!reported && cx->stop == 0 &&
-        now - run->began <
-            run->limit + TTOOL_GRACE_MS_ + TTOOL_SWEEP_MS_ + 500) {
-        if (now - run->told >= 1000) {
-            char text[64];
-            tcall_str said = {text, 0};
-            said.len = (size_t)snprintf(
-                text, sizeof text, "bash: %lu s, %llu bytes of output",
-                (unsigned long)((now - run->began) / 1000),
-                (unsigned long long)run->total);
-            run->told = now;
-            tcall_progress(cx, said);
-        }
+    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 10)) {
+        ttool_bash_progress_(cx, run);
         return TCALL_E_AGAIN;
     }
-    ttool_bash_end_(run, reported);
+    ttool_bash_end_(run, &shell->desc);
     return ttool_bash_result_(cx, run, out);
 }
 
@@ -1092,38 +1267,107 @@ static uint32_t ttool_or_(uint32_t value, uint32_t usual)
     return value ? value : usual;
 }
 
-int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
+static void ttool_shell_defaults_(ttool_shell_desc *d)
 {
-    ttool_shell_desc *d = &shell->desc;
-    tcall_writer w;
-    size_t i;
-    int rules = -1;
-    memset(shell, 0, sizeof *shell);
-    *d = *desc;
-    if (!d->workspace || !d->command_count)
-        return TCALL_E_USAGE;
     d->max_ms = ttool_or_(d->max_ms, 60000);
     d->max_output = ttool_or_(d->max_output, 16u << 20);
     d->keep = ttool_or_(d->keep, 65536) & ~1u;
     d->max_memory_mb = ttool_or_(d->max_memory_mb, 2048);
     d->max_file_mb = ttool_or_(d->max_file_mb, 256);
-    d->max_processes = ttool_or_(d->max_processes,
-                                 geteuid() == 0 && !d->keep_root ? 128 : 4096);
+    d->max_disk_mb = ttool_or_(d->max_disk_mb, 1024);
+    d->max_tmp_mb = ttool_or_(d->max_tmp_mb, 64);
+    d->max_processes = ttool_or_(d->max_processes, 128);
     d->user = d->user ? d->user : 65534;
+    if (d->cgroup)
+        d->max_total_mb = ttool_or_(d->max_total_mb, d->max_memory_mb);
+}
+
+/* A limit that cannot be kept, in words, or NULL. */
+static const char *ttool_shell_limits_(const ttool_shell_desc *d)
+{
+    uint64_t total = (uint64_t)d->max_memory_mb * d->max_processes;
+    if (!d->cgroup && d->max_total_mb && total > d->max_total_mb)
+        return "max_total_mb needs a cgroup, or max_memory_mb times "
+               "max_processes no larger";
+    if (!d->cgroup && d->keep_root && geteuid() == 0)
+        return "processes of root are limited by a cgroup only: name one, or "
+               "do without keep_root";
+    return NULL;
+}
+
+/* Lets bwrap print its version, in the sandbox. NULL, or why that fails. */
+static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run)
+{
+    char bwrap[] = "bwrap", version[] = "--version";
+    char *words[] = {bwrap, version, NULL};
+    ttool_command command = {"bwrap", shell->desc.bwrap, NULL, NULL};
+    ttool_launch_ l;
+    if (TTOOL_ARCH_ == 0)
+        return "there is no list of system calls for this machine";
+    if (!ttool_program_(&command, shell->bwrap, sizeof shell->bwrap))
+        return "bwrap is not installed (package bubblewrap)";
+    memset(&l, 0, sizeof l);
+    l.shell = shell;
+    l.program = "/bwrap";
+    l.directory = shell->desc.workspace->name;
+    l.words = words;
+    l.limit = 5000;
+    l.boxed = l.trial = true;
+    if (!ttool_bash_start_(run, &l))
+        return shell->desc.cgroup ? "its cgroup has no limits to set, or it "
+                                    "could not be started"
+                                  : "it could not be started";
+    while (!ttool_bash_step_(run, &shell->desc, NULL, 20))
+        continue;
+    ttool_bash_end_(run, &shell->desc);
+    if (ttool_bash_said_(run, "\"exit-code\":") == 0)
+        return NULL;
+    run->kept[run->total < run->keep ? (size_t)run->total : run->keep - 1] =
+        '\0';
+    run->kept[strcspn(run->kept, "\n")] = '\0';
+    return run->stopped ? "limits cannot be set here" : run->kept;
+}
+
+static void ttool_shell_describe_(ttool_shell *shell)
+{
+    tcall_writer w;
+    size_t i;
     tcall_writer_init(&w, shell->description, sizeof shell->description - 1);
     tcall_write_text(&w, ttool_shell_tools[0].description);
     tcall_write_text(&w, " Programs:");
-    for (i = 0; i < d->command_count; i++) {
+    for (i = 0; i < shell->desc.command_count; i++) {
         tcall_write_text(&w, " ");
-        tcall_write_text(&w, d->commands[i].name);
+        tcall_write_text(&w, shell->desc.commands[i].name);
     }
-    if (access("/proc/thread-self/children", R_OK) != 0)
-        return TCALL_E_SERVICE;
-    if (d->sandbox == TTOOL_SANDBOX_REQUIRED &&
-        (TTOOL_ARCHS_ == 0 || (rules = ttool_rules_(shell)) < 0))
-        return TCALL_E_SERVICE;
-    ttool_drop_(&rules);
-    return TCALL_OK;
+}
+
+int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
+{
+    ttool_shell_desc *d = &shell->desc;
+    union {
+        ttool_bash_ run;
+        char memory[sizeof(ttool_bash_) + 256];
+    } trial;
+    const char *why = NULL;
+    memset(shell, 0, sizeof *shell);
+    memset(&trial, 0, sizeof trial);
+    *d = *desc;
+    if (!d->workspace || !d->command_count)
+        return TCALL_E_USAGE;
+    ttool_shell_defaults_(d);
+    ttool_shell_describe_(shell);
+    if (d->sandbox == TTOOL_SANDBOX_REQUIRED)
+        why = ttool_shell_limits_(d);
+    trial.run.keep = 256;
+    if (!why && d->sandbox != TTOOL_SANDBOX_NONE)
+        why = ttool_shell_try_(shell, &trial.run);
+    if (why || d->sandbox == TTOOL_SANDBOX_NONE)
+        shell->bwrap[0] = '\0';
+    if (!why)
+        return TCALL_OK;
+    snprintf(shell->refusal, sizeof shell->refusal,
+             "no programs run without a sandbox: %s", why);
+    return d->sandbox == TTOOL_SANDBOX_REQUIRED ? TCALL_E_SERVICE : TCALL_OK;
 }
 
 size_t ttool_shell_row(tcall_tool *to, ttool_shell *shell)

@@ -86,21 +86,75 @@ static size_t ttool_utf8_len_(const char *p, const char *end)
     return n;
 }
 
-/* How many bytes at p can be shown as they are: UTF-8 without NUL. */
+/* -- The filter of what comes from outside -------------------------------- */
+
+/* Characters that a terminal obeys, or that change how text around them looks:
+ * they are shown as escapes, wherever a model or a person sees them. */
+static const struct ttool_control_ {
+    int32_t first, last;
+} ttool_controls_[] = {
+    {0x00, 0x08},     /* tab and line feed stay */
+    {0x0B, 0x1F},     /* a return in front of a line feed stays as well */
+    {0x7F, 0x9F},     /* DEL and C1 */
+    {0x61C, 0x61C},   /* directions */
+    {0x180E, 0x180E}, /* no width */
+    {0x200B, 0x200B},
+    {0x200E, 0x200F}, /* directions; the joiners before them are text */
+    {0x2028, 0x202E}, /* ends of lines, directions */
+    {0x2060, 0x206F}, /* no width, directions */
+    {0xFEFF, 0xFEFF},
+    {0xFFF9, 0xFFFB},   /* annotations */
+    {0x1D173, 0x1D17A}, /* of music */
+    {0xE0000, 0xE0FFF}, /* tags and selectors, which hide text */
+};
+
+static bool ttool_is_control_(int32_t c)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_controls_); i++)
+        if (c >= ttool_controls_[i].first && c <= ttool_controls_[i].last)
+            return true;
+    return false;
+}
+
+/* The character of n bytes at p. */
+static int32_t ttool_utf8_char_(const char *p, size_t n)
+{
+    int32_t c = (uint8_t)*p;
+    size_t i;
+    if (n > 1)
+        c &= 0x3F >> (n - 1);
+    for (i = 1; i < n; i++)
+        c = c << 6 | ((uint8_t)p[i] & 0x3F);
+    return c;
+}
+
+/* Bytes of the character at p if it can be shown as it is, else 0. */
+static size_t ttool_plain_len_(const char *p, const char *end)
+{
+    size_t n = ttool_utf8_len_(p, end);
+    if (*p == '\r' && p + 1 < end && p[1] == '\n')
+        return 1;
+    return n && ttool_is_control_(ttool_utf8_char_(p, n)) ? 0 : n;
+}
+
+/* How many bytes at p can be shown as they are. */
 static size_t ttool_valid_(const char *p, size_t len)
 {
     size_t i = 0;
     while (i < len) {
+        const uint64_t ones = 0x0101010101010101u, tops = ones * 0x80;
         uint64_t w;
         size_t n;
         if (len - i >= 8) {
             memcpy(&w, p + i, 8);
-            if (((w | (w - 0x0101010101010101u)) & 0x8080808080808080u) == 0) {
+            /* eight at once, none below a space, none above ~ */
+            if (((w | (w + ones) | (w - ones * 0x20)) & tops) == 0) {
                 i += 8;
                 continue;
             }
         }
-        n = p[i] ? ttool_utf8_len_(p + i, p + len) : 0;
+        n = ttool_plain_len_(p + i, p + len);
         if (!n)
             break;
         i += n;
@@ -108,39 +162,52 @@ static size_t ttool_valid_(const char *p, size_t len)
     return i;
 }
 
-/* Text of a file; true when all of it was UTF-8. */
-static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
+static void ttool_write_escape_(tcall_writer *w, const char *p, size_t n)
 {
-    bool whole = true;
-    for (;;) {
-        size_t n = ttool_valid_(p, len);
-        tcall_write_bytes(w, p, n);
-        if (n == len)
-            return whole;
-        tcall_write_text(w, "\xEF\xBF\xBD");
-        p += n + 1;
-        len -= n + 1;
-        whole = false;
-    }
+    char text[12];
+    unsigned c = (unsigned)ttool_utf8_char_(p, n);
+    int len = c < 0x80      ? snprintf(text, sizeof text, "\\x%02x", c)
+              : c < 0x10000 ? snprintf(text, sizeof text, "\\u%04x", c)
+                            : snprintf(text, sizeof text, "\\U%08x", c);
+    tcall_write_bytes(w, text, (size_t)len);
 }
 
-/* A path on one line: control characters are escaped as in C. */
+/* Text from outside: of a file, a page, a program. True when all of it was
+ * UTF-8 without NUL. */
+static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
+{
+    const char *end = p + len;
+    bool whole = true;
+    while (p < end) {
+        size_t n = ttool_valid_(p, (size_t)(end - p));
+        tcall_write_bytes(w, p, n);
+        p += n;
+        if (p == end)
+            break;
+        n = ttool_utf8_len_(p, end);
+        whole = whole && n && *p;
+        if (n)
+            ttool_write_escape_(w, p, n);
+        else
+            tcall_write_text(w, "\xEF\xBF\xBD");
+        p += n ? n : 1;
+    }
+    return whole;
+}
+
+/* A path on one line: line ends and tabs are escaped as well, and so that
+ * nothing else looks like an escape, a backslash is two. */
 static void ttool_write_path_(tcall_writer *w, const char *path)
 {
-    char out[5];
-    for (; *path; path++) {
-        const char *run = path;
-        while ((uint8_t)*path >= 0x20 && *path != 0x7F && *path != '\\')
-            path++;
-        ttool_write_content_(w, run, (size_t)(path - run));
-        if (!*path)
-            return;
+    while (*path) {
+        size_t n = strcspn(path, "\\\t\r\n");
+        ttool_write_content_(w, path, n);
+        path += n;
         if (*path == '\\')
             tcall_write_text(w, "\\\\");
-        else
-            tcall_write_bytes(w, out,
-                              (size_t)snprintf(out, sizeof out, "\\x%02x",
-                                               (unsigned)(uint8_t)*path));
+        else if (*path)
+            ttool_write_escape_(w, path, 1);
+        path += *path != '\0';
     }
 }
 

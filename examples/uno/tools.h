@@ -15,6 +15,7 @@
 #define TOOLCALL_MAX_FAULTS 1
 #define TOOLCALL_MAX_DEPTH  32
 #define TOOLCALL_MCP_NAME   16
+#define TOOLCALL_MCP_PIECE  8
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
 #include "toolcall.h"

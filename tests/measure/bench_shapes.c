@@ -107,15 +107,15 @@ static const tcall_object *const shapes[] = {&reminder_shape, &invoice_shape,
 #endif
 
 static char args[200000];
-static int piece;
+static size_t length, piece;
 
 /* What is counted. */
 int region(size_t row);
 __attribute__((noinline)) int region(size_t row)
 {
     tcall_decoder decoder;
-    const char *at = texts[row], *end = at + strlen(at);
-    size_t len = (size_t)piece;
+    const char *at = texts[row], *end = at + length;
+    size_t len = piece;
     tcall_decoder_init(&decoder, shapes[shape_of[row]], args);
     for (; at < end; at += len) {
         if (len > (size_t)(end - at))
@@ -131,7 +131,7 @@ __attribute__((noinline)) int region(size_t row)
 
 int main(void)
 {
-    static const int pieces[] = {1400, 1};
+    static const size_t pieces[] = {1400, 1};
     size_t row, i;
     TIMER[2] = TIMER[1] = 0xFFFFFFFFu;
     TIMER[0] = 1;
@@ -139,6 +139,7 @@ int main(void)
         for (i = 0; i < 2; i++) {
             uint32_t start = TIMER[1];
             int k, error = TCALL_OK;
+            length = strlen(texts[row]);
             piece = pieces[i];
             for (k = 0; k < 20; k++)
                 error |= region(row);
@@ -151,7 +152,8 @@ int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
-    piece = atoi(argv[2]);
+    length = strlen(texts[atoi(argv[1])]);
+    piece = (size_t)atoi(argv[2]);
     printf("%d\n", region((size_t)atoi(argv[1])));
     return 0;
 }

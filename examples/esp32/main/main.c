@@ -1,12 +1,19 @@
 /*
  * main.c - an agent on an ESP32: a model switches its LED
  *
- * Wi-Fi as idf.py menuconfig sets it up, ESP-IDF's sockets and mbedTLS, our
- * HTTP and agent. Put the CA's certificate of the provider in ca.pem, and the
- * key in the partition "nvs", namespace "toolcall", name "key". The clock is
- * set by SNTP first: without it no certificate can be checked. Not run on
- * hardware.
+ * Wi-Fi as idf.py menuconfig sets it up, ESP-IDF's sockets, mbedTLS and bundle
+ * of CAs, our HTTP and agent. Put the key of the provider in the partition
+ * "nvs", namespace "toolcall", name "key". The clock is set by SNTP first:
+ * without it no certificate can be checked. Not run on hardware.
  */
+#include <sdkconfig.h>
+#ifndef CONFIG_TOOLCALL_PORT
+#error "set CONFIG_TOOLCALL_PORT=y: idf.py menuconfig, or sdkconfig.defaults"
+#endif
+#if CONFIG_ESP_MAIN_TASK_STACK_SIZE < 8192
+#error "set CONFIG_ESP_MAIN_TASK_STACK_SIZE=8192: a TLS handshake needs it"
+#endif
+
 #include "port/port.h"
 
 #define TOOLCALL_IMPLEMENTATION
@@ -24,8 +31,6 @@
 #include <protocol_examples_common.h>
 
 #define LED GPIO_NUM_2
-
-extern const char ca_pem[] __asm__("_binary_ca_pem_start");
 
 static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -81,16 +86,14 @@ void app_main(void)
     static tport port;
     static tcall tc;
     static tcall_agent agent;
-    const tport_desc net = {.url = "https://api.openai.com", .ca_pem = ca_pem};
+    const tport_desc net = {.url = "https://api.openai.com"};
     const tcall_desc d = {.block = block,
                           .block_size = sizeof block,
                           .tools = tools,
                           .tool_count = TCALL_ARRAY_LEN(tools),
                           .allow = TCALL_ACTUATE};
-    tcall_agent_desc a = {.tc = &tc,
-                          .provider = &tcall_openai,
-                          .model = "gpt-5.4",
-                          .key = key};
+    tcall_agent_desc a = {
+        .tc = &tc, .provider = &tcall_openai, .model = "gpt-5.4", .key = key};
     int r;
 
     connect_network();

@@ -3,6 +3,10 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
+#if defined(WITH_PICK) == defined(TOOLCALL_NO_PICK)
+#error "a switch does not arrive"
+#endif
+
 int main(void)
 {
     tcall_tok tok[4];
