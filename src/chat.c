@@ -1,7 +1,7 @@
 #pragma once
 #include "chat.h"
 #include "block.c"
-#include "scan.c"
+#include "json.c"
 
 /* ==========================================================================
  * >>chat
