@@ -37,9 +37,14 @@ $(if $(misspelt),$(error $(misspelt)))
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
+# libxml2 reads pages for tools/web.h, from 2.14 on. `make XML=` builds without.
+XML    ?= $(shell pkg-config --atleast-version=2.14 libxml-2.0 2>/dev/null && \
+            echo -DTTOOL_LIBXML2 && pkg-config --cflags libxml-2.0 | \
+            sed 's/-I/-isystem /g')
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
-COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(XML) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
@@ -149,7 +154,9 @@ $(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
-# A function that a test makes fail, whatever version of mbedTLS calls it.
+# A clock that the test turns, and a function that it makes fail, whatever
+# version of mbedTLS calls it.
+$(BUILD)/test_port_floods: LDFLAGS += -Wl,--wrap=tport_posix_now_ms
 $(BUILD)/test_port_tls: LDFLAGS += -Wl,--wrap=mbedtls_entropy_func
 # Functions of libc that a test makes fail, also below mbedTLS.
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
@@ -160,6 +167,7 @@ $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto 
 # Without libcurl that test says it was skipped.
 $(BUILD)/test_port_curl: LDLIBS += \
     $(shell tests/need libcurl4-openssl-dev >&2 && echo -lcurl)
+$(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0))
 # A clock that the test turns, see tests/driven.h.
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo

@@ -94,7 +94,7 @@ static const char page[] =
     "<br/>tail 3 < 4 & 5</body></html>";
 static const char page_text[] =
     "A & B\n\n# Head\n\nOne two three <four> \xC3\xA9\xE2\x80\x94&bogus; "
-    "abold\n\n- first\n- second\n\nx\n  y\n\n| c1 | c2\n\ntail 3 < 4 & 5";
+    "abold\n\n- first\n- second\n\nx\n  y\n\nc1 | c2\n\ntail 3 < 4 & 5";
 
 static void say(int fd, const char *text)
 {
@@ -629,8 +629,7 @@ static void bodies(void)
     PART(get("/charset?ISO-8859-1") == TCALL_OK && says(windows));
     PART(get("/charset?%22cp1252%22") == TCALL_OK && !strstr(result, windows));
     PART(get("/charset?Windows-1252;x=y") == TCALL_OK && says(windows));
-    PART(get("/charset?iso-8859-15") == TCALL_OK && says("caf\xEF\xBF\xBD ") &&
-         says("not UTF-8 everywhere"));
+    PART(get("/charset?iso-8859-15") == TCALL_OK && says("caf\xC3\xA9 x"));
     PART(get("/charset?") == TCALL_OK && says("caf\xEF\xBF\xBD "));
     PART(get("/meta?1") == TCALL_OK && says("caf\xC3\xA9"));
     PART(get("/meta?2") == TCALL_OK && says("caf\xC3\xA9") &&
@@ -638,7 +637,8 @@ static void bodies(void)
     PART(get("/meta?3") == TCALL_OK && says("caf\xEF\xBF\xBD"));
     PART(get("/entities") == TCALL_OK &&
          says("]\n\n\xC3\x9C\xC3\x9F\xC3\xA9\xC3\xBF\xC2\xA1\xE2\x82\xAC"
-              "\xE2\x80\x93\xE2\x82\xAC&#0;\xEF\xBF\xBD\xEF\xBF\xBD&nosuch;"));
+              "\xE2\x80\x93\xE2\x82\xAC\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
+              "&nosuch;&"));
     PART(get("/bad") == TCALL_OK && says("a\xEF\xBF\xBDz"));
     PART(get("/json") == TCALL_OK && says("{\"a\": \"<b>\"}"));
     PART(get("/image") == TCALL_E_FAILED && says("image/png"));
