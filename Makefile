@@ -66,7 +66,7 @@ probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
-             $(filter-out port/lwip.c,$(wildcard port/*.c)))
+             $(filter-out port/lwip.c port/curl.c,$(wildcard port/*.c)))
 sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
@@ -164,6 +164,9 @@ $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
     -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func \
     -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe2,--wrap=pthread_create
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
+# Without libcurl that test says it was skipped.
+$(BUILD)/test_port_curl: LDLIBS += \
+    $(shell tests/need libcurl4-openssl-dev >&2 && echo -lcurl)
 $(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0))
 # A clock that the test turns, see tests/driven.h.
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
