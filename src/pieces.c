@@ -456,7 +456,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What the registries of ESP-IDF, PlatformIO, Arduino and Zephyr demand of a
 package, rule by rule, and what each package would hold. Names such as LP019 are
 those of arduino-lint. python3-kconfiglib, where it is there, reads our Kconfig
