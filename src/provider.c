@@ -42,7 +42,7 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     if (value <= 0)
         return;
     tcall_write_key(out, key);
-    tcall_write_int(out, value);
+    tcall_write_int(out, (tcall_int)value);
 }
 
 /* Does the user give this member of the body? */
