@@ -94,7 +94,7 @@ timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls \
+	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
 	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 

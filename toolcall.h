@@ -3055,8 +3055,7 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such (by a copy of one of
-                                        the >>servers) */
+                                        are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -3066,7 +3065,8 @@ enum {
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
+    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024   /* ids are letters, digits, _ and - */
 };
 
 struct tcall_provider {
@@ -12589,15 +12589,40 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
     }
 }
 
+/* Are all numbers of a JSON text within the range of double? Only those with an
+ * exponent, or very long ones, may not be. */
+TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+{
+    const char *at = text.ptr, *end = at + text.len;
+    bool quoted = false;
+    for (; at < end; at++) {
+        const char *from = at;
+        if (*at == '"')
+            quoted = !quoted;
+        if (quoted) {
+            at += *at == '\\';
+            continue;
+        }
+        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
+            at++;
+        if (at > from && *from <= '9' &&
+            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
+            return false;
+        at -= at > from;
+    }
+    return true;
+}
+
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object. This is looked at once, when a call enters the conversation. */
+ * JSON object, or numbers that they cannot hold. This is looked at once, when a
+ * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK;
+           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -15594,8 +15619,10 @@ static int tcall_pinned_(const tcall_desc *desc)
     return count;
 }
 
-int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-               tcall_picked *picks, int max)
+/* Ranks the tools and chooses among them. */
+TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
+                                        const tcall_pick_opts *opts,
+                                        tcall_picked *picks, int max)
 {
     tcall_ranking_ ranking;
     int count, room = max;
@@ -15613,7 +15640,15 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_pick_event_(tc, picks, count);
+    return count;
+}
+
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max)
+{
+    int count = tcall_picks_(tc, input, opts, picks, max);
+    if (count >= 0)
+        tcall_pick_event_(tc, picks, count);
     return count;
 }
 
@@ -15735,11 +15770,11 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-int tcall_write_picks(tcall_writer *w, tcall *tc,
-                      const tcall_pick_report *report)
+/* Writes how the picks came about. */
+TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
+                                                const tcall_pick_report *report)
 {
     tcall_ranking_ ranking;
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
     int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
     if (error < 0)
         return error;
@@ -15754,6 +15789,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
+    return TCALL_OK;
+}
+
+int tcall_write_picks(tcall_writer *w, tcall *tc,
+                      const tcall_pick_report *report)
+{
+    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    int error = tcall_write_ranking_(w, tc, report);
+    if (error < 0)
+        return error;
     tcall_write_key(w, "bytes_saved");
     tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");
@@ -16443,17 +16488,27 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_close(out, ']');
 }
 
-/* Shows where a text stops being JSON, and a piece of it. */
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+/* Shows where a text stops being JSON, and a piece of it; also how it begins,
+ * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    const char *near = call->arguments.ptr + call->error_at;
-    size_t len = call->arguments.len - call->error_at;
-    if (len > 24)
-        len = tcall_utf8_cut_(near, 24);
+    tcall_str near = call->arguments;
+    near.ptr += call->error_at;
+    near.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_key(out, "near");
-    tcall_write_str(out, tcall_slice_(near, len));
+    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "received", call->arguments, 64);
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
@@ -16805,8 +16860,8 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
+TCALL_NOINLINE_ static void
+tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = out->len;
@@ -16965,7 +17020,8 @@ static void tcall_write_shape_example_(tcall_writer *out,
 #endif
 
 /* Writes "suggestion":"Example: name(key=value)" with what is required. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_tool *tool)
 {
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -16994,67 +17050,54 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
     tcall_write_close(out, ']');
 }
 
-/* Writes what the schema says of the arguments, as a string. */
-static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
+/* Begins the result of a failure instead of the output, up to the sentence that
+ * says what was wrong. */
+static void tcall_failure_begin_(tcall_ctx *cx)
 {
-    size_t i;
-    tcall_write_quote(out);
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
-    }
-    tcall_write_unquote(out);
-}
-
-/* Writes what was called, who failed and why. */
-static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
-                                 tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(out, cx->failed_by);
-        tcall_write_text(out, ": ");
-    }
-    if (reason.len)
-        tcall_write_bytes(out, reason.ptr, reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(cx->error));
-}
-
-/* Writes the member "error". */
-static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
-                               tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    tcall_write_key(out, "error");
-    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
-        tcall_write_refused_(out, call);
-        return;
-    }
-    tcall_write_quote(out);
-    tcall_write_reasons_(out, cx, reason);
-    tcall_write_unquote(out);
-}
-
-/* Begins the result of a failure. The reason may be what the tool wrote, so it
- * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
-{
-    char copy[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof copy)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof copy - 1);
-    if (reason.len)
-        memcpy(copy, reason.ptr, reason.len);
-    reason.ptr = copy;
+    tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_error_(out, cx, reason);
+    tcall_write_key(out, "error");
+    tcall_write_quote(out);
+}
+
+/* Writes what the schema says of the arguments. */
+TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    size_t i;
+    tcall_failure_begin_(cx);
+    tcall_write_text(cx->out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(cx->out, i ? ". " : ": ");
+        tcall_say_fault_(cx->out, call, i);
+    }
+}
+
+/* Writes what was called, who failed and why. The reason may be what the tool
+ * wrote, so it is copied before that is taken back. */
+TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    char copy[128];
+    size_t len = cx->reason.len;
+    if (len >= sizeof copy)
+        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
+    if (len)
+        memcpy(copy, cx->reason.ptr, len);
+    tcall_failure_begin_(cx);
+    if (call->tool && call->args.tok)
+        tcall_write_called_(cx->out, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(cx->out, cx->failed_by);
+        tcall_write_text(cx->out, ": ");
+    }
+    if (len)
+        tcall_write_bytes(cx->out, copy, len);
+    else
+        tcall_write_text(cx->out, tcall_error_text(cx->error));
 }
 
 /* Writes the result of a call that failed, instead of the output. */
@@ -17064,7 +17107,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *out = cx->out;
-    tcall_write_failed_(out, cx);
+    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
+        tcall_write_refused_(cx);
+    else
+        tcall_write_reasons_(cx);
+    tcall_write_unquote(out);
     tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
     tcall_write_pair_(out, "code", tcall_str_of(code));
@@ -19750,7 +19797,7 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     if (value <= 0)
         return;
     tcall_write_key(out, key);
-    tcall_write_int(out, value);
+    tcall_write_int(out, (tcall_int)value);
 }
 
 /* Does the user give this member of the body? */
@@ -19790,6 +19837,67 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     while (len && tcall_is_space_(item->text.ptr[len - 1]))
         len--;
     return len == 0;
+}
+
+/* ---- names and ids that every receiver takes ---- */
+
+/* Writes the name of a call. Models make names up that no provider takes back:
+ * what cannot stand in the name of a tool becomes _. Those of tools are left as
+ * they are. */
+static void tcall_write_name_(tcall_writer *out, tcall_str name)
+{
+    size_t i;
+    tcall_write_quote(out);
+    for (i = 0; i < name.len && i < 64; i++) {
+        char lower = (char)(name.ptr[i] | 0x20);
+        bool letter = lower >= 'a' && lower <= 'z';
+        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
+        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+    }
+    if (!name.len)
+        tcall_write_char_(out, '_');
+    tcall_write_unquote(out);
+}
+
+/* Does a provider take this id? Few say what they take. */
+static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
+{
+    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
+    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        const char c = id.ptr[i], lower = (char)(c | 0x20);
+        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+        if (!nine)
+            fits = fits || c == '_' || c == '-';
+        if (!nine && !plain)
+            fits = c > ' ' && c < 0x7F;
+        if (!fits)
+            return false;
+    }
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+}
+
+/* Returns the id, or where it is refused nine letters and digits that are
+ * always the same for it. */
+static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
+                               char made[9])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    if (tcall_takes_id_(to, id))
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, 9);
 }
 
 /* ---- items ---- */
@@ -19860,6 +19968,8 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
         tcall_write_result_text_(out, item);
     else if (hole == 'a' || hole == 'j')
         tcall_write_bytes(out, value.ptr, value.len);
+    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
+        tcall_write_name_(out, value);
     else
         tcall_write_str(out, value);
 }
@@ -19878,7 +19988,7 @@ TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
             tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
 }
 
-/* Writes a form that names something. */
+/* Writes a form with a text of ours in place of the name. */
 TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
                                       const char *name)
 {
@@ -19945,6 +20055,7 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
+    char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -20006,6 +20117,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
+    item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
 }
 
@@ -20085,8 +20197,6 @@ static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 typedef struct tcall_server_ {
     /* Writes a reasoning as members of the message that it led to. */
     void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
-    /* Gives an item the id that the server takes, which may lie in id. */
-    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
 } tcall_server_;
 
 /* Writes one item. Reasoning stands before text and calls of its message: a
@@ -20126,16 +20236,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    char id[9];
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (server)
-            server->map_id(provider, &item, id);
+    while (tcall_history_next_(&history, out, &item))
         tcall_message_item_(out, &message, &item, forms, server);
-    }
     tcall_message_end_(out, &message);
     tcall_write_text(out, "]");
 }
@@ -20558,7 +20664,8 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
+                                         size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -20605,7 +20712,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+                                    tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -20615,8 +20722,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -20704,12 +20810,14 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw,
+                                         reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
 }
+
 
 /* ==========================================================================
  * >>stream: answers that come in pieces
@@ -21673,7 +21781,8 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
+    if (!text.len ||
+        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;
@@ -22067,7 +22176,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    0};
+    TCALL_QUIRK_PLAIN_IDS};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22631,41 +22740,7 @@ static void tcall_server_reasoning_(tcall_writer *out,
         tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* ---- ids ---- */
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
-}
-
-static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
-                             char id[9])
-{
-    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(id, item->id);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
-                                                    tcall_server_id_};
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -22730,6 +22805,60 @@ const tcall_provider *tcall_provider_named(const char *name)
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
+}
+
+/* ==========================================================================
+ * >>mend: calls go back as they were understood
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Writes what the text is read as to the end of the free part of the block.
+ * Empty: it cannot be read, or there is no room. */
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+{
+    tcall_str mended = tcall_slice_(NULL, 0);
+    size_t room = tcall_block_free_(block);
+    tcall_arguments args;
+    tcall_writer writer;
+    char *gap = tcall_block_gap_(block);
+    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+        return mended;
+    room -= args.used;
+    tcall_writer_init(&writer, gap + args.used, room);
+    /* Where it lies now must stay free when it is longer than the text was. */
+    if (tcall_write_json(&writer, args.root) < 0 ||
+        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+        return mended;
+    mended.ptr = gap + args.used + room - writer.fill;
+    mended.len = writer.fill;
+    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    return mended;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. strict: nothing is read leniently. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from;
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        size_t end = at + tcall_head_size_(head);
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        mended = tcall_mended_(block, text, strict);
+        if (!mended.len)
+            continue;
+        tcall_chat_shift_(chat, end, end - text.len + mended.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
+        tcall_copy_(block->base + end - text.len, mended);
+        head->flags |= TCALL_FLAG_OBJECT_;
+    }
 }
 
 /* ==========================================================================
@@ -23445,6 +23574,13 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
     return tcall_chat_add(&agent->chat, &item);
 }
 
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
@@ -23455,6 +23591,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
         agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -23618,6 +23755,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     agent->desc.tc->block.high = agent->batch_high;
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;
