@@ -263,7 +263,8 @@ typedef uint64_t tcall_uint;
     X(QUEUED, "queued", "the provider has not made the answer yet")           \
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
-      "the provider sent something that is not handled here")
+      "the provider sent something that is not handled here")                 \
+    X(QUOTA, "quota", "the account has no quota or credit left")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -2909,8 +2910,8 @@ typedef struct tcall_answer {
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
  * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
  * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
- * faults; else the answer's error. */
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
  * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
@@ -2956,9 +2957,19 @@ typedef struct tcall_chat_request {
     unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
-    int max_tokens; /* of the answer; default 1024 where one must be given */
+    int max_tokens; /* of the answer, thinking included; default 8192 where one
+                     * must be given */
+    long context;   /* tokens that the conversation may take, for servers that
+                     * have to be told; 0: the server's default */
     bool stream;
-    bool no_parallel;                /* at most one call in an answer */
+    bool no_parallel; /* at most one call in an answer */
+    /* The server is asked to keep the beginning, where that has to be asked
+     * for: what is sent again then costs less. */
+    bool cache_prompt;
+    /* Further members of the body, the JSON text of an object; NULL: none.
+     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * and options that stand here count instead of those above. */
+    const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
 } tcall_chat_request;
 
@@ -3054,7 +3065,8 @@ enum {
     TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
 };
 
 struct tcall_provider {
@@ -3133,6 +3145,8 @@ typedef struct tcall_reader {
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, broken;
+    bool told;       /* the current document has a value that matters */
+    uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
 } tcall_reader;
 
@@ -3333,12 +3347,19 @@ typedef struct tcall_agent_desc {
     const char *key;    /* secret; NULL when the server wants none */
     const char *path;   /* default: the provider's; "{model}" is filled in */
     const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int max_rounds;      /* requests in one turn; default 8 */
+    int max_calls;       /* calls run in one turn; default 32 */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;     /* time for one turn; default: no limit */
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -3368,8 +3389,9 @@ typedef struct tcall_agent_desc {
 } tcall_agent_desc;
 
 enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
 typedef struct tcall_agent tcall_agent;
@@ -3389,7 +3411,8 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+ * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
+ * TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3463,7 +3486,8 @@ struct tcall_agent {
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
-    tcall_header headers[3];
+    tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t sent, received; /* bytes of the bodies */
@@ -8492,10 +8516,6 @@ static const char tcall_type_list_[] TCALL_FLASH_ =
 
 /* ---- JSON Schema ---- */
 
-static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null);
-
 static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
@@ -8563,58 +8583,43 @@ TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
     }
 }
 
-TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
-                                              const void *item)
-{
-    TCALL_FETCH_(tcall_shape, node, item);
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-    tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
-    tcall_write_close(view->out, '}');
-}
-
-/* Writes what the schema of a value says that is not null. */
-static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Begins the members of a value's schema. Returns whether null has to be
+ * written after it, as the other one of two. */
+TCALL_NOINLINE_ static bool
+tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
 {
     unsigned types = tcall_types_of_(node);
-    if (!tcall_kind_is_one_type_(node)) {
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-        return;
+    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
+    if (++view->level > view->levels)
+        view->levels = view->level;
+    if (nullable) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+        tcall_write_open(view->out, '{');
     }
-    tcall_view_type_(view, tcall_lowest_type_(types));
+    if (one)
+        tcall_view_type_(view, tcall_lowest_type_(types));
+    else
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_view_words_(view, node);
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_view_items_(view, node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_view_object_(view, node->more);
+    return nullable;
 }
 
-/* Writes the members of a value's schema. */
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Ends them. */
+static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
 {
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (!null || !tcall_kind_is_one_type_(node)) {
-        tcall_view_plain_(view, node, null);
-        view->level--;
+    view->level--;
+    if (!nullable)
         return;
-    }
-    view->unions++;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-    tcall_write_open(view->out, '[');
-    tcall_write_open(view->out, '{');
-    tcall_view_plain_(view, node, false);
     tcall_write_close(view->out, '}');
     tcall_write_open(view->out, '{');
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
-    view->level--;
 }
 
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
@@ -8670,23 +8675,32 @@ TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
     tcall_put_scalar_(view->out, node, at, true);
 }
 
-/* Writes one property: its schema, what it is for, and its default. */
-static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *description, const char *initial)
+/* Begins a property. Returns whether its value may be null. */
+static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *name)
 {
-    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
     view->optional = (uint16_t)(view->optional + optional);
+    tcall_put_key_(view->out, name);
     tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node,
-                      (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->mode == TCALL_VIEW_ALL_ && optional));
+    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
+           (view->mode == TCALL_VIEW_ALL_ && optional);
+}
+
+/* Ends it: what it is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
+                                                   const tcall_shape *from,
+                                                   const char *description,
+                                                   const void *initial)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, initial + node->offset);
+        tcall_view_default_(view, node, (const char *)initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8712,6 +8726,22 @@ static void tcall_view_required_(tcall_shape_view_ *view,
         tcall_write_close(view->out, ']');
 }
 
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
+                                             const tcall_object *object)
+{
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null);
+
 /* Writes what the schema of an object says beside its type. */
 static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
 {
@@ -8721,20 +8751,33 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
     tcall_write_open(view->out, '{');
     for (i = 0; i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        tcall_put_key_(view->out, name);
-        tcall_view_member_(view, node, description,
-                           (const char *)object->initial);
+        const tcall_shape *node = object->members + i;
+        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
+        tcall_view_member_end_(view, node, description, object->initial);
         name = tcall_word_next_(name);
         description = tcall_word_next_(description);
     }
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
+    tcall_view_rest_(view, object);
+}
+
+/* Writes the members of a value's schema, which may be null as well. This and
+ * the function above are all that takes stack once for each level. */
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
+    bool nullable = tcall_view_begin_(view, node, null);
+    if (node->kind == TCALL_KIND_LIST) {
+        const tcall_shape *item = (const tcall_shape *)node->more;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+        tcall_write_open(view->out, '{');
+        tcall_view_value_(
+            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
+        tcall_write_close(view->out, '}');
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, node->more);
+    }
+    tcall_view_end_(view, nullable);
 }
 
 /* Writes the schema of an object as the view wants it. */
@@ -8914,25 +8957,9 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
     }
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at);
-
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* Writes a value that has no parts of its own. */
+TCALL_NOINLINE_ static void
+tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
 {
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8944,16 +8971,32 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_double(writer, number);
         return;
 #endif
-    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
-    case TCALL_KIND_OBJECT:
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-        return;
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
     case TCALL_KIND_ANY:
     case TCALL_KIND_HOLE: tcall_write_null(writer); return;
     default: tcall_put_scalar_(writer, node, at, false); return;
+    }
+}
+
+/* Writes a value. This and tcall_write_struct are all that takes stack once for
+ * each level of a shape. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    uint16_t left;
+    if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        TCALL_FETCH_(tcall_shape, item, node->more);
+        memcpy(&left, at, sizeof left);
+        tcall_write_open(writer, '[');
+        for (at += node->digits; left; left--, at += node->size)
+            tcall_put_value_(writer, item, at);
+        tcall_write_close(writer, ']');
+    } else {
+        tcall_put_leaf_(writer, node, at);
     }
 }
 
@@ -15780,7 +15823,8 @@ TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
 }
 
 /* Lets a writer write to the free part of the block. */
-static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
+TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
+                                         tcall_writer *out)
 {
     tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
@@ -19175,6 +19219,10 @@ static const char tcall_words_context_[] =
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
     "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
 static const char tcall_words_auth_[] = "api key|authenticat|permission";
 static const char tcall_words_not_found_[] = "not_found|model identifier";
 static const char tcall_words_overload_[] = "overloaded|unavailable";
@@ -19189,6 +19237,7 @@ static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
     {tcall_words_context_, TCALL_E_CONTEXT},
     {tcall_words_auth_, TCALL_E_AUTH},
     {tcall_words_not_found_, TCALL_E_NOT_FOUND},
@@ -19380,10 +19429,11 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         /* Some send a status as the code of an error. */
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    error = tcall_status_error_(status);
-    if (error)
-        return error;
     error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
     /* Not every 403 is about the key: a region, a model or a gateway may
      * forbid it as well. */
     if (status == 403 && (!error || error == TCALL_E_REQUEST))
@@ -19695,12 +19745,40 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      int value)
+                                      long value)
 {
     if (value <= 0)
         return;
     tcall_write_key(out, key);
     tcall_write_int(out, value);
+}
+
+/* Does the user give this member of the body? */
+TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
+                                   const char *key)
+{
+    return request->extra &&
+           tcall_text_get_(tcall_text_space_(request->extra), key);
+}
+
+/* Writes the limit of the answer, unless the user gives one of his own. */
+TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
+                                           const tcall_chat_request *request,
+                                           const char *key, long value)
+{
+    if (!tcall_is_extra_(request, key))
+        tcall_write_limit_(out, key, value);
+}
+
+/* Ends the body, with what the user adds to it. */
+TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+                                        const tcall_chat_request *request)
+{
+    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+    return tcall_write_close(out, '}');
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21237,7 +21315,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -21353,6 +21431,7 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
                                    tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
+    reader->told = true;
     if (event == TCALL_SCAN_END)
         return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)
@@ -21378,6 +21457,10 @@ enum {
     TCALL_FRAME_BETWEEN_, /* between two documents */
     TCALL_FRAME_DOCUMENT_
 };
+
+/* Bytes in a row of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
 
 /* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
  * spaces. */
@@ -21416,7 +21499,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->answer.message[0] = 0;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = false;
+    reader->whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
@@ -21431,6 +21514,8 @@ static void tcall_reader_end_document_(tcall_reader *reader)
 {
     tcall_reader_settle_all_(reader);
     reader->index = 0;
+    reader->silent =
+        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     if (reader->whole && !reader->begins)
         reader->complete = true;
     reader->in_document = false;
@@ -21525,6 +21610,7 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
@@ -21544,6 +21630,18 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         tcall_reader_byte_between_(reader, c);
 }
 
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    tcall_reader_fail_(reader, TCALL_E_LIMIT);
+    if (!reader->any_document)
+        return;
+    answer->message[0] = 0;
+    tcall_append_cut_(answer->message, sizeof answer->message,
+                      tcall_str_of("comments or empty events without end"));
+}
+
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
@@ -21552,6 +21650,8 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
             tcall_reader_byte_(reader, *bytes++);
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+        tcall_reader_fail_silence_(reader);
     while (bytes < end)
         tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
@@ -21788,12 +21888,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
+    tcall_write_max_tokens_(out, request,
+                            short_name ? "max_tokens" : "max_completion_tokens",
+                            request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 static int tcall_openai_write_(const tcall_provider *provider,
@@ -21935,9 +22036,12 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    /* The one format in which a limit must be given, and thinking counts. */
+    tcall_write_max_tokens_(out, request, "max_tokens",
+                            request->max_tokens > 0 ? request->max_tokens
+                                                    : 8192);
+    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
+        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
     tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
@@ -21946,7 +22050,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
         tcall_anthropic_choice_(out, request);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -22025,14 +22129,16 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, &tcall_function_tools_);
-    if (request->max_tokens > 0) {
+    if ((request->max_tokens > 0 || request->context > 0) &&
+        !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
     }
     /* It streams unless it is told not to. */
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -22048,7 +22154,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
+                                                 TCALL_QUIRK_WEAK_CHOICE |
+                                                     TCALL_QUIRK_SAY_CONTEXT};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -22184,14 +22291,16 @@ static int tcall_responses_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_max_tokens_(out, request, "max_output_tokens",
+                            request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
+        !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
@@ -22333,12 +22442,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                            request->system);
     if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
+    if (request->max_tokens > 0 &&
+        !tcall_is_extra_(request, "generationConfig")) {
         tcall_write_form_(out, "'generationConfig':{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {
@@ -22623,24 +22733,10 @@ const tcall_provider *tcall_provider_named(const char *name)
 }
 
 /* ==========================================================================
- * >>agent
- *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * >>agent_desc: is a desc complete, and is what it adds to requests allowed
  */
 
 #ifndef TOOLCALL_NO_AGENT
-
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
 
 /* What desc asks for and this program was built without, as a sentence. */
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
@@ -22671,8 +22767,90 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     return NULL;
 }
 
+/* Members of the body that the library writes: it has no second ones. */
+static const char *const tcall_agent_own_members_[] = {
+    "model",       "messages",      "system",
+    "contents",    "input",         "instructions",
+    "tools",       "stream",        "systemInstruction",
+    "store",       "toolConfig",    "parallel_tool_calls",
+    "tool_choice", "stream_options"};
+
+static const char *tcall_agent_extra_problem_(const char *extra)
+{
+    size_t i;
+    if (!extra)
+        return NULL;
+    if (!tcall_is_object_text_(tcall_str_of(extra)))
+        return "extra must be the text of one JSON object";
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
+        if (tcall_text_get_(tcall_text_space_(extra),
+                            tcall_agent_own_members_[i]))
+            return "extra holds a member that each request has already";
+    return NULL;
+}
+
+/* Names of headers are the same in capitals. */
+static bool tcall_agent_same_name_(const char *name, const char *other)
+{
+    while (*name && tcall_to_lower_(*name) == tcall_to_lower_(*other))
+        name++, other++;
+    return tcall_to_lower_(*name) == tcall_to_lower_(*other);
+}
+
+/* Can it stand in a header? A line break would begin another one. */
+static bool tcall_agent_is_value_(const char *text)
+{
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* A header of the user by this name, or NULL. */
+TCALL_SHARED_ const tcall_header *
+tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+{
+    size_t i;
+    for (i = 0; name && i < desc->header_count; i++)
+        if (tcall_agent_same_name_(desc->headers[i].name, name))
+            return &desc->headers[i];
+    return NULL;
+}
+
+static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+{
+    size_t i;
+    if (desc->header_count > TCALL_AGENT_HEADERS)
+        return "headers are too many: at most TCALL_AGENT_HEADERS";
+    for (i = 0; i < desc->header_count; i++) {
+        const tcall_header *header = &desc->headers[i];
+        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
+            return "a header's name must be letters, digits, '-', '_' or '.'";
+        if (!tcall_agent_is_value_(header->value) ||
+            !tcall_agent_is_value_(header->secret))
+            return "a header's value must not hold control characters";
+    }
+    if (tcall_agent_header_named_(desc, "Content-Type") ||
+        tcall_agent_header_named_(desc, "Content-Length") ||
+        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
+        tcall_agent_header_named_(desc, "Host"))
+        return "headers hold one that each request has already";
+    if (desc->key &&
+        tcall_agent_header_named_(desc, desc->provider->key_header))
+        return "headers hold the one that carries the key: leave one out";
+    return NULL;
+}
+
+/* What is wrong with what the user adds to requests, or NULL. */
+TCALL_SHARED_ const char *
+tcall_agent_added_problem_(const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    return problem ? problem : tcall_agent_headers_problem_(desc);
+}
+
 /* What desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
@@ -22693,11 +22871,13 @@ static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
+    if (tcall_agent_left_out_(desc))
+        return tcall_agent_left_out_(desc);
+    return tcall_agent_added_problem_(desc);
 }
 
 /* A number below zero is no limit anybody meant: it counts as zero does. */
-static void tcall_agent_defaults_(tcall_agent_desc *desc)
+TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
@@ -22715,6 +22895,28 @@ static void tcall_agent_defaults_(tcall_agent_desc *desc)
                          ? provider->stream_path
                          : provider->path;
 }
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+enum {
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
+};
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -22835,6 +23037,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -22902,6 +23107,9 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
@@ -22941,17 +23149,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -22969,19 +23184,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -23455,6 +23695,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 

@@ -3,6 +3,7 @@
 #include "pick.c"
 #include "invoke.c"
 #include "frames.c"
+#include "agent_desc.c"
 
 /* ==========================================================================
  * >>agent
@@ -23,80 +24,6 @@ enum {
     TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
     TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
-
-/* What desc asks for and this program was built without, as a sentence. */
-static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
-{
-    (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
-#ifdef TOOLCALL_NO_TEXT_CALLS
-    if (desc->text_calls)
-        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
-               "leaves out";
-#endif
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
-#ifdef TOOLCALL_NO_RETRY
-    if (desc->max_tries > 1)
-        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
-#endif
-    return NULL;
-}
-
-/* What desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
-{
-    const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
-}
-
-/* A number below zero is no limit anybody meant: it counts as zero does. */
-static void tcall_agent_defaults_(tcall_agent_desc *desc)
-{
-    const tcall_provider *provider = desc->provider;
-    if (!desc->io_size)
-        desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
-    if (!desc->max_wait_ms)
-        desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
-}
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -217,6 +144,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -284,6 +214,9 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
@@ -323,17 +256,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -351,19 +291,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -837,6 +802,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 

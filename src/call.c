@@ -50,7 +50,8 @@ TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
 }
 
 /* Lets a writer write to the free part of the block. */
-static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
+TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
+                                         tcall_writer *out)
 {
     tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }

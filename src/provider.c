@@ -37,12 +37,40 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      int value)
+                                      long value)
 {
     if (value <= 0)
         return;
     tcall_write_key(out, key);
     tcall_write_int(out, value);
+}
+
+/* Does the user give this member of the body? */
+TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
+                                   const char *key)
+{
+    return request->extra &&
+           tcall_text_get_(tcall_text_space_(request->extra), key);
+}
+
+/* Writes the limit of the answer, unless the user gives one of his own. */
+TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
+                                           const tcall_chat_request *request,
+                                           const char *key, long value)
+{
+    if (!tcall_is_extra_(request, key))
+        tcall_write_limit_(out, key, value);
+}
+
+/* Ends the body, with what the user adds to it. */
+TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+                                        const tcall_chat_request *request)
+{
+    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+    return tcall_write_close(out, '}');
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
