@@ -1,18 +1,8 @@
 /* Needs: SCHEMA, AGENT, SAVE, HOOKS. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
-#include "toolcall.h"
+#include "canned.h"
 #include "check.h"
-
-#define CALL(id, n)                                                    \
-    "{\"id\":\"" id "\",\"type\":\"function\",\"function\":{\"name\":" \
-    "\"fire\",\"arguments\":\"{\\\"n\\\":" n "}\"}}"
-#define ASKS(calls)                                                            \
-    "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"I will." \
-    "\",\"tool_calls\":[" calls "]},\"finish_reason\":\"tool_calls\"}]}"
-#define SAYS(text)                                                           \
-    "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"" text \
-    "\"},\"finish_reason\":\"stop\"}]}"
 
 typedef struct machine {
     char block[16384];
@@ -20,44 +10,8 @@ typedef struct machine {
     tcall_agent agent;
 } machine;
 
-static const char *const *answers;
-static size_t read_at, sent;
-static char request[1 << 14];
 static int runs, asked;
 static bool later;
-
-static int net_open(void *user, const tcall_request *req, tcall_response *res)
-{
-    (void)user, (void)req;
-    read_at = sent = 0;
-    res->status = 200;
-    return TCALL_OK;
-}
-
-static int net_write(void *user, const char *bytes, size_t len)
-{
-    (void)user;
-    memcpy(request + sent, bytes, len);
-    sent += len;
-    request[sent] = '\0';
-    return (int)len;
-}
-
-static int net_read(void *user, char *bytes, size_t cap)
-{
-    size_t left = strlen(*answers) - read_at;
-    (void)user;
-    left = left < cap ? left : cap;
-    memcpy(bytes, *answers + read_at, left);
-    read_at += left;
-    return (int)left;
-}
-
-static void net_close(void *user)
-{
-    (void)user;
-    answers++;
-}
 
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -99,10 +53,7 @@ static void start(machine *m, size_t size)
     agent.tc = &m->tc;
     agent.provider = &tcall_openai;
     agent.model = "m";
-    agent.transport.open = net_open;
-    agent.transport.write = net_write;
-    agent.transport.read = net_read;
-    agent.transport.close = net_close;
+    agent.transport = canned_transport();
     CHECK(tcall_agent_init(&m->agent, &agent) == TCALL_OK);
 }
 
@@ -138,7 +89,7 @@ static void test_rest(machine *m)
     static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("Done."),
                                         SAYS("Yes."), SAYS("Yes.")};
     char straight[sizeof request];
-    answers = turns;
+    canned = turns;
     later = false;
     start(m, sizeof m->block);
     CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_OK);
@@ -162,7 +113,7 @@ static void test_waiting(machine *m)
     static const char *const turns[] = {
         ASKS(CALL("a", "1") "," CALL("b", "2") "," CALL("c", "3")),
         SAYS("All done.")};
-    answers = turns;
+    canned = turns;
     later = false;
     runs = 0;
     start(m, sizeof m->block);
@@ -189,7 +140,7 @@ static void test_plan(machine *m)
 {
     static const char *const turns[] = {ASKS(CALL("a", "7")), SAYS("Fine.")};
     tcall_call call;
-    answers = turns;
+    canned = turns;
     runs = 0;
     start(m, sizeof m->block);
     CHECK(tcall_agent_plan(&m->agent, tcall_str_of("fire")) == 1);
@@ -215,7 +166,7 @@ static void test_damage(machine *m)
     tcall_writer none;
     tcall_str saved, part;
     size_t i;
-    answers = turns;
+    canned = turns;
     later = false;
     start(m, sizeof m->block);
     CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_OK);
@@ -271,7 +222,7 @@ static void test_room(machine *m)
     tcall_str saved;
     size_t size = 4096;
     int error;
-    answers = turns;
+    canned = turns;
     memset(question, 'q', sizeof question - 1);
     start(m, sizeof m->block);
     CHECK(tcall_agent_run(&m->agent, tcall_str_of(question)) == TCALL_OK);
