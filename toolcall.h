@@ -3055,8 +3055,7 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such (by a copy of one of
-                                        the >>servers) */
+                                        are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -3066,7 +3065,8 @@ enum {
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
+    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024   /* ids are letters, digits, _ and - */
 };
 
 struct tcall_provider {
@@ -8516,10 +8516,6 @@ static const char tcall_type_list_[] TCALL_FLASH_ =
 
 /* ---- JSON Schema ---- */
 
-static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null);
-
 static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
@@ -8587,58 +8583,43 @@ TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
     }
 }
 
-TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
-                                              const void *item)
-{
-    TCALL_FETCH_(tcall_shape, node, item);
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-    tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
-    tcall_write_close(view->out, '}');
-}
-
-/* Writes what the schema of a value says that is not null. */
-static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Begins the members of a value's schema. Returns whether null has to be
+ * written after it, as the other one of two. */
+TCALL_NOINLINE_ static bool
+tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
 {
     unsigned types = tcall_types_of_(node);
-    if (!tcall_kind_is_one_type_(node)) {
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-        return;
+    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
+    if (++view->level > view->levels)
+        view->levels = view->level;
+    if (nullable) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+        tcall_write_open(view->out, '{');
     }
-    tcall_view_type_(view, tcall_lowest_type_(types));
+    if (one)
+        tcall_view_type_(view, tcall_lowest_type_(types));
+    else
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_view_words_(view, node);
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_view_items_(view, node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_view_object_(view, node->more);
+    return nullable;
 }
 
-/* Writes the members of a value's schema. */
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Ends them. */
+static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
 {
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (!null || !tcall_kind_is_one_type_(node)) {
-        tcall_view_plain_(view, node, null);
-        view->level--;
+    view->level--;
+    if (!nullable)
         return;
-    }
-    view->unions++;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-    tcall_write_open(view->out, '[');
-    tcall_write_open(view->out, '{');
-    tcall_view_plain_(view, node, false);
     tcall_write_close(view->out, '}');
     tcall_write_open(view->out, '{');
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
-    view->level--;
 }
 
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
@@ -8694,23 +8675,32 @@ TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
     tcall_put_scalar_(view->out, node, at, true);
 }
 
-/* Writes one property: its schema, what it is for, and its default. */
-static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *description, const char *initial)
+/* Begins a property. Returns whether its value may be null. */
+static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *name)
 {
-    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
     view->optional = (uint16_t)(view->optional + optional);
+    tcall_put_key_(view->out, name);
     tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node,
-                      (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->mode == TCALL_VIEW_ALL_ && optional));
+    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
+           (view->mode == TCALL_VIEW_ALL_ && optional);
+}
+
+/* Ends it: what it is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
+                                                   const tcall_shape *from,
+                                                   const char *description,
+                                                   const void *initial)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, initial + node->offset);
+        tcall_view_default_(view, node, (const char *)initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -8736,6 +8726,22 @@ static void tcall_view_required_(tcall_shape_view_ *view,
         tcall_write_close(view->out, ']');
 }
 
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
+                                             const tcall_object *object)
+{
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null);
+
 /* Writes what the schema of an object says beside its type. */
 static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
 {
@@ -8745,20 +8751,33 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
     tcall_write_open(view->out, '{');
     for (i = 0; i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        tcall_put_key_(view->out, name);
-        tcall_view_member_(view, node, description,
-                           (const char *)object->initial);
+        const tcall_shape *node = object->members + i;
+        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
+        tcall_view_member_end_(view, node, description, object->initial);
         name = tcall_word_next_(name);
         description = tcall_word_next_(description);
     }
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
+    tcall_view_rest_(view, object);
+}
+
+/* Writes the members of a value's schema, which may be null as well. This and
+ * the function above are all that takes stack once for each level. */
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
+    bool nullable = tcall_view_begin_(view, node, null);
+    if (node->kind == TCALL_KIND_LIST) {
+        const tcall_shape *item = (const tcall_shape *)node->more;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+        tcall_write_open(view->out, '{');
+        tcall_view_value_(
+            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
+        tcall_write_close(view->out, '}');
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, node->more);
+    }
+    tcall_view_end_(view, nullable);
 }
 
 /* Writes the schema of an object as the view wants it. */
@@ -8938,25 +8957,9 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
     }
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at);
-
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* Writes a value that has no parts of its own. */
+TCALL_NOINLINE_ static void
+tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
 {
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -8968,16 +8971,32 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_double(writer, number);
         return;
 #endif
-    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
-    case TCALL_KIND_OBJECT:
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-        return;
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
     case TCALL_KIND_ANY:
     case TCALL_KIND_HOLE: tcall_write_null(writer); return;
     default: tcall_put_scalar_(writer, node, at, false); return;
+    }
+}
+
+/* Writes a value. This and tcall_write_struct are all that takes stack once for
+ * each level of a shape. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    uint16_t left;
+    if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        TCALL_FETCH_(tcall_shape, item, node->more);
+        memcpy(&left, at, sizeof left);
+        tcall_write_open(writer, '[');
+        for (at += node->digits; left; left--, at += node->size)
+            tcall_put_value_(writer, item, at);
+        tcall_write_close(writer, ']');
+    } else {
+        tcall_put_leaf_(writer, node, at);
     }
 }
 
@@ -12570,15 +12589,40 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
     }
 }
 
+/* Are all numbers of a JSON text within the range of double? Only those with an
+ * exponent, or very long ones, may not be. */
+TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+{
+    const char *at = text.ptr, *end = at + text.len;
+    bool quoted = false;
+    for (; at < end; at++) {
+        const char *from = at;
+        if (*at == '"')
+            quoted = !quoted;
+        if (quoted) {
+            at += *at == '\\';
+            continue;
+        }
+        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
+            at++;
+        if (at > from && *from <= '9' &&
+            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
+            return false;
+        at -= at > from;
+    }
+    return true;
+}
+
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object. This is looked at once, when a call enters the conversation. */
+ * JSON object, or numbers that they cannot hold. This is looked at once, when a
+ * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK;
+           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -15804,7 +15848,8 @@ TCALL_SHARED_ char *tcall_hydrate_gap_(const tcall_block *block, size_t skip,
 }
 
 /* Lets a writer write to the free part of the block. */
-static void tcall_hydrate_writer_(const tcall_block *block, tcall_writer *out)
+TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
+                                         tcall_writer *out)
 {
     tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
@@ -16423,17 +16468,27 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_close(out, ']');
 }
 
-/* Shows where a text stops being JSON, and a piece of it. */
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+/* Shows where a text stops being JSON, and a piece of it; also how it begins,
+ * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    const char *near = call->arguments.ptr + call->error_at;
-    size_t len = call->arguments.len - call->error_at;
-    if (len > 24)
-        len = tcall_utf8_cut_(near, 24);
+    tcall_str near = call->arguments;
+    near.ptr += call->error_at;
+    near.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_key(out, "near");
-    tcall_write_str(out, tcall_slice_(near, len));
+    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "received", call->arguments, 64);
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
@@ -19730,7 +19785,7 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     if (value <= 0)
         return;
     tcall_write_key(out, key);
-    tcall_write_int(out, value);
+    tcall_write_int(out, (tcall_int)value);
 }
 
 /* Does the user give this member of the body? */
@@ -19770,6 +19825,67 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     while (len && tcall_is_space_(item->text.ptr[len - 1]))
         len--;
     return len == 0;
+}
+
+/* ---- names and ids that every receiver takes ---- */
+
+/* Writes the name of a call. Models make names up that no provider takes back:
+ * what cannot stand in the name of a tool becomes _. Those of tools are left as
+ * they are. */
+static void tcall_write_name_(tcall_writer *out, tcall_str name)
+{
+    size_t i;
+    tcall_write_quote(out);
+    for (i = 0; i < name.len && i < 64; i++) {
+        char lower = (char)(name.ptr[i] | 0x20);
+        bool letter = lower >= 'a' && lower <= 'z';
+        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
+        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+    }
+    if (!name.len)
+        tcall_write_char_(out, '_');
+    tcall_write_unquote(out);
+}
+
+/* Does a provider take this id? Few say what they take. */
+static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
+{
+    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
+    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        const char c = id.ptr[i], lower = (char)(c | 0x20);
+        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+        if (!nine)
+            fits = fits || c == '_' || c == '-';
+        if (!nine && !plain)
+            fits = c > ' ' && c < 0x7F;
+        if (!fits)
+            return false;
+    }
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+}
+
+/* Returns the id, or where it is refused nine letters and digits that are
+ * always the same for it. */
+static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
+                               char made[9])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    if (tcall_takes_id_(to, id))
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, 9);
 }
 
 /* ---- items ---- */
@@ -19840,6 +19956,8 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
         tcall_write_result_text_(out, item);
     else if (hole == 'a' || hole == 'j')
         tcall_write_bytes(out, value.ptr, value.len);
+    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
+        tcall_write_name_(out, value);
     else
         tcall_write_str(out, value);
 }
@@ -19858,7 +19976,7 @@ TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
             tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
 }
 
-/* Writes a form that names something. */
+/* Writes a form with a text of ours in place of the name. */
 TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
                                       const char *name)
 {
@@ -19925,6 +20043,7 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
+    char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -19986,6 +20105,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
+    item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
 }
 
@@ -20065,8 +20185,6 @@ static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 typedef struct tcall_server_ {
     /* Writes a reasoning as members of the message that it led to. */
     void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
-    /* Gives an item the id that the server takes, which may lie in id. */
-    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
 } tcall_server_;
 
 /* Writes one item. Reasoning stands before text and calls of its message: a
@@ -20106,16 +20224,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    char id[9];
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (server)
-            server->map_id(provider, &item, id);
+    while (tcall_history_next_(&history, out, &item))
         tcall_message_item_(out, &message, &item, forms, server);
-    }
     tcall_message_end_(out, &message);
     tcall_write_text(out, "]");
 }
@@ -21653,7 +21767,8 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
+    if (!text.len ||
+        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;
@@ -22047,7 +22162,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    0};
+    TCALL_QUIRK_PLAIN_IDS};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22611,41 +22726,7 @@ static void tcall_server_reasoning_(tcall_writer *out,
         tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* ---- ids ---- */
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
-}
-
-static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
-                             char id[9])
-{
-    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(id, item->id);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
-                                                    tcall_server_id_};
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -22710,6 +22791,60 @@ const tcall_provider *tcall_provider_named(const char *name)
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
+}
+
+/* ==========================================================================
+ * >>mend: calls go back as they were understood
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Writes what the text is read as to the end of the free part of the block.
+ * Empty: it cannot be read, or there is no room. */
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+{
+    tcall_str mended = tcall_slice_(NULL, 0);
+    size_t room = tcall_block_free_(block);
+    tcall_arguments args;
+    tcall_writer writer;
+    char *gap = tcall_block_gap_(block);
+    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+        return mended;
+    room -= args.used;
+    tcall_writer_init(&writer, gap + args.used, room);
+    /* Where it lies now must stay free when it is longer than the text was. */
+    if (tcall_write_json(&writer, args.root) < 0 ||
+        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+        return mended;
+    mended.ptr = gap + args.used + room - writer.fill;
+    mended.len = writer.fill;
+    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    return mended;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. strict: nothing is read leniently. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from;
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        size_t end = at + tcall_head_size_(head);
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        mended = tcall_mended_(block, text, strict);
+        if (!mended.len)
+            continue;
+        tcall_chat_shift_(chat, end, end - text.len + mended.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
+        tcall_copy_(block->base + end - text.len, mended);
+        head->flags |= TCALL_FLAG_OBJECT_;
+    }
 }
 
 /* ==========================================================================
@@ -23425,6 +23560,13 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
     return tcall_chat_add(&agent->chat, &item);
 }
 
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
@@ -23435,6 +23577,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
         agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -23598,6 +23741,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     agent->desc.tc->block.high = agent->batch_high;
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;

@@ -148,10 +148,6 @@ static const char tcall_type_list_[] TCALL_FLASH_ =
 
 /* ---- JSON Schema ---- */
 
-static void tcall_view_object_(tcall_shape_view_ *view, const void *object);
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null);
-
 static void tcall_view_type_(tcall_shape_view_ *view, int index)
 {
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
@@ -219,58 +215,43 @@ TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
     }
 }
 
-TCALL_NOINLINE_ static void tcall_view_items_(tcall_shape_view_ *view,
-                                              const void *item)
-{
-    TCALL_FETCH_(tcall_shape, node, item);
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-    tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node, (node->types & TCALL_SHAPE_NULL) != 0);
-    tcall_write_close(view->out, '}');
-}
-
-/* Writes what the schema of a value says that is not null. */
-static void tcall_view_plain_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Begins the members of a value's schema. Returns whether null has to be
+ * written after it, as the other one of two. */
+TCALL_NOINLINE_ static bool
+tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
 {
     unsigned types = tcall_types_of_(node);
-    if (!tcall_kind_is_one_type_(node)) {
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-        return;
+    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
+    if (++view->level > view->levels)
+        view->levels = view->level;
+    if (nullable) {
+        view->unions++;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
+        tcall_write_open(view->out, '[');
+        tcall_write_open(view->out, '{');
     }
-    tcall_view_type_(view, tcall_lowest_type_(types));
+    if (one)
+        tcall_view_type_(view, tcall_lowest_type_(types));
+    else
+        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
     if (tcall_kind_has_bounds_(node))
         tcall_view_bounds_(view, node);
     if (node->kind == TCALL_KIND_CHOICE)
         tcall_view_words_(view, node);
-    else if (node->kind == TCALL_KIND_LIST)
-        tcall_view_items_(view, node->more);
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_view_object_(view, node->more);
+    return nullable;
 }
 
-/* Writes the members of a value's schema. */
-static void tcall_view_value_(tcall_shape_view_ *view, const tcall_shape *node,
-                              bool null)
+/* Ends them. */
+static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
 {
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (!null || !tcall_kind_is_one_type_(node)) {
-        tcall_view_plain_(view, node, null);
-        view->level--;
+    view->level--;
+    if (!nullable)
         return;
-    }
-    view->unions++;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-    tcall_write_open(view->out, '[');
-    tcall_write_open(view->out, '{');
-    tcall_view_plain_(view, node, false);
     tcall_write_close(view->out, '}');
     tcall_write_open(view->out, '{');
     tcall_view_type_(view, 0);
     tcall_write_close(view->out, '}');
     tcall_write_close(view->out, ']');
-    view->level--;
 }
 
 static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
@@ -326,23 +307,32 @@ TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
     tcall_put_scalar_(view->out, node, at, true);
 }
 
-/* Writes one property: its schema, what it is for, and its default. */
-static void tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *description, const char *initial)
+/* Begins a property. Returns whether its value may be null. */
+static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
+                               const char *name)
 {
-    bool optional = !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
     view->optional = (uint16_t)(view->optional + optional);
+    tcall_put_key_(view->out, name);
     tcall_write_open(view->out, '{');
-    tcall_view_value_(view, node,
-                      (node->types & TCALL_SHAPE_NULL) != 0 ||
-                          (view->mode == TCALL_VIEW_ALL_ && optional));
+    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
+           (view->mode == TCALL_VIEW_ALL_ && optional);
+}
+
+/* Ends it: what it is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
+                                                   const tcall_shape *from,
+                                                   const char *description,
+                                                   const void *initial)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
     if (TCALL_BYTE_(description)) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
         tcall_put_string_(view->out, description);
     }
     if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
         tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, initial + node->offset);
+        tcall_view_default_(view, node, (const char *)initial + node->offset);
     }
     tcall_write_close(view->out, '}');
 }
@@ -368,6 +358,22 @@ static void tcall_view_required_(tcall_shape_view_ *view,
         tcall_write_close(view->out, ']');
 }
 
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
+                                             const tcall_object *object)
+{
+    tcall_write_close(view->out, '}');
+    tcall_view_required_(view, object);
+    if (view->mode == TCALL_VIEW_BRIEF_ ||
+        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
+        return;
+    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
+    TCALL_SAY(view->out, "false");
+}
+
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null);
+
 /* Writes what the schema of an object says beside its type. */
 static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
 {
@@ -377,20 +383,33 @@ static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
     tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
     tcall_write_open(view->out, '{');
     for (i = 0; i < object->count; i++) {
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        tcall_put_key_(view->out, name);
-        tcall_view_member_(view, node, description,
-                           (const char *)object->initial);
+        const tcall_shape *node = object->members + i;
+        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
+        tcall_view_member_end_(view, node, description, object->initial);
         name = tcall_word_next_(name);
         description = tcall_word_next_(description);
     }
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
+    tcall_view_rest_(view, object);
+}
+
+/* Writes the members of a value's schema, which may be null as well. This and
+ * the function above are all that takes stack once for each level. */
+static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
+                              bool null)
+{
+    TCALL_FETCH_(tcall_shape, node, from);
+    bool nullable = tcall_view_begin_(view, node, null);
+    if (node->kind == TCALL_KIND_LIST) {
+        const tcall_shape *item = (const tcall_shape *)node->more;
+        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
+        tcall_write_open(view->out, '{');
+        tcall_view_value_(
+            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
+        tcall_write_close(view->out, '}');
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_view_object_(view, node->more);
+    }
+    tcall_view_end_(view, nullable);
 }
 
 /* Writes the schema of an object as the view wants it. */
@@ -570,25 +589,9 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
     }
 }
 
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at);
-
-static void tcall_put_list_(tcall_writer *writer, const tcall_shape *list,
-                            const char *at)
-{
-    TCALL_FETCH_(tcall_shape, item, list->more);
-    uint16_t count, i;
-    memcpy(&count, at, sizeof count);
-    at += list->digits;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count; i++, at += list->size)
-        tcall_put_value_(writer, item, at);
-    tcall_write_close(writer, ']');
-}
-
-/* Writes a value that is stored as its node says. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* Writes a value that has no parts of its own. */
+TCALL_NOINLINE_ static void
+tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
 {
 #ifndef TOOLCALL_NO_INT64
     double number;
@@ -600,16 +603,32 @@ static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
         tcall_write_double(writer, number);
         return;
 #endif
-    case TCALL_KIND_LIST: tcall_put_list_(writer, node, at); return;
-    case TCALL_KIND_OBJECT:
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-        return;
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
     case TCALL_KIND_ANY:
     case TCALL_KIND_HOLE: tcall_write_null(writer); return;
     default: tcall_put_scalar_(writer, node, at, false); return;
+    }
+}
+
+/* Writes a value. This and tcall_write_struct are all that takes stack once for
+ * each level of a shape. */
+static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
+                             const char *at)
+{
+    uint16_t left;
+    if (node->kind == TCALL_KIND_OBJECT) {
+        tcall_write_struct(writer, (const tcall_object *)node->more, at);
+    } else if (node->kind == TCALL_KIND_LIST) {
+        TCALL_FETCH_(tcall_shape, item, node->more);
+        memcpy(&left, at, sizeof left);
+        tcall_write_open(writer, '[');
+        for (at += node->digits; left; left--, at += node->size)
+            tcall_put_value_(writer, item, at);
+        tcall_write_close(writer, ']');
+    } else {
+        tcall_put_leaf_(writer, node, at);
     }
 }
 

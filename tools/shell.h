@@ -101,7 +101,7 @@ typedef struct ttool_shell_desc {
     /* What the disk of the workspace may fill by during a call, whoever does
      * it; default 1024. It is looked at with each poll of the call. */
     uint32_t max_disk_mb;
-    uint32_t max_tmp_mb;    /* of /tmp, which is memory; default 64 */
+    uint32_t max_tmp_mb;    /* of /tmp and of /dev/shm, each; default 64 */
     uint32_t max_processes; /* and threads, all together; default 128. Before
                                Linux 5.14 others of the same user count. */
 } ttool_shell_desc;
@@ -512,7 +512,8 @@ static void ttool_options_(ttool_launch_ *l)
              (unsigned long long)d->max_tmp_mb << 20);
     ttool_option_(l, "--size", number, NULL);
     ttool_option_(l, "--tmpfs", "/tmp", NULL);
-    ttool_option_(l, "--symlink", "/tmp", "/dev/shm");
+    ttool_option_(l, "--size", number, NULL);
+    ttool_option_(l, "--tmpfs", "/dev/shm", NULL);
     ttool_options_readable_(l);
     if (!d->any_program)
         ttool_options_programs_(l);

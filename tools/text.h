@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* No program has all tools, and each needs other parts of what follows. */
 #if defined __GNUC__
@@ -196,9 +197,12 @@ static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
 }
 
 /* A path on one line: line ends and tabs are escaped as well, and so that
- * nothing else looks like an escape, a backslash is two. */
+ * nothing else looks like an escape, a backslash is two. Nor does it begin like
+ * a notice of ours. */
 static void ttool_write_path_(tcall_writer *w, const char *path)
 {
+    if (*path == '[')
+        tcall_write_text(w, "./");
     while (*path) {
         size_t n = strcspn(path, "\\\t\r\n");
         ttool_write_content_(w, path, n);
@@ -209,6 +213,17 @@ static void ttool_write_path_(tcall_writer *w, const char *path)
             ttool_write_escape_(w, path, 1);
         path += *path != '\0';
     }
+}
+
+/* Makes a mark that no text from outside can know. A line of it before and
+ * after such text tells it from what is ours. */
+static bool ttool_fence_(char mark[17])
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        return false;
+    snprintf(mark, 17, "%016llx", (unsigned long long)random);
+    return true;
 }
 
 #ifdef __cplusplus
