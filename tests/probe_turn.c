@@ -76,6 +76,7 @@ typedef struct conversation {
     tcall_json approve, repair;
     tcall_json answer, next_answer; /* the one that is read; the one after it */
     size_t sent;
+    char stop[32]; /* why the last answer stopped */
     uint32_t now;
     const char *names[MAX_NAMES]; /* of roles */
     growing list[LISTS], report, body, saved;
@@ -470,6 +471,7 @@ static int go_on(conversation *c, bool save)
     for (steps = 0; steps < MAX_STEPS; steps++) {
         bool more = tcall_json_next(c->approve).tok != NULL && !save;
         error = tcall_agent_step(&c->agent);
+        strcpy(c->stop, c->agent.answer.stop_text);
         if (error != TCALL_E_AGAIN && (error != TCALL_E_APPROVAL || !more))
             return error;
         canned_wait(c, &c->agent.wait);
@@ -481,6 +483,7 @@ static int plan_turn(conversation *c, tcall_str user)
 {
     tcall_call call;
     int count = tcall_agent_plan(&c->agent, user), index;
+    strcpy(c->stop, c->agent.answer.stop_text);
     for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);
         tcall_write_provenance(&c->list[PROVENANCE].out, &c->tc, &call);
@@ -551,7 +554,7 @@ static void write_turn(conversation *c, tcall_str text, int error, FILE *out)
     }
     write_member(&w, "text", text);
     write_error(&w, error);
-    write_member(&w, "stop", tcall_str_of(c->agent.answer.stop_text));
+    write_member(&w, "stop", tcall_str_of(c->stop));
     tcall_write_key(&w, "peak");
     tcall_write_uint(&w, tcall_peak(&c->tc));
     tcall_write_close(&w, '}');
