@@ -78,6 +78,7 @@
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
+ *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -1885,7 +1886,7 @@ typedef enum tcall_kind {
 /* One thing said in a conversation. */
 typedef struct tcall_item {
     uint8_t kind; /* tcall_kind */
-    /* Of a result: the tool failed. Of a call: it must not run, TCALL_E_CUT or
+    /* Of a result: why the call failed. Of a call: it must not run, TCALL_E_CUT or
      * TCALL_E_MEMORY (its arguments were too large to keep). Arguments that end
      * too early without a word of the provider are found by tcall_hydrate. */
     int error;
@@ -3407,6 +3408,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* Changes provider, model, key, path, transport, or whatever else desc says,
+ * between turns; tc and io_size stay. The conversation goes on: reasoning of
+ * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
+ * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
+ * error nothing has changed. */
+TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
@@ -3494,6 +3501,7 @@ struct tcall_agent {
     long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
+    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
@@ -3510,6 +3518,30 @@ struct tcall_agent {
     tcall_call call;
 };
 
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>save: conversations that outlive a restart
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+#ifndef TOOLCALL_NO_SAVE
+
+/* Writes the conversation as bytes, for tcall_agent_load on this machine or
+ * another: all that was said, the picks, and calls that wait for a verdict or
+ * for tcall_agent_result. Keys and tools are not in it. Returns TCALL_OK, the
+ * error of the writer, or TCALL_E_USAGE while a request or a tool is under way,
+ * or a call has run whose result waits for that of another. */
+TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
+/* Puts what tcall_agent_save wrote in place of the conversation, between turns.
+ * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
+ * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
+ * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
+ * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
+ * another version. After an error the conversation is empty. */
+TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
+
+#endif
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
@@ -23033,24 +23065,33 @@ static size_t tcall_agent_aligned_(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* Where the path has to name the model, it is put together in the block. */
+/* Where the path has to name the model, it is put together in the block, right
+ * before the conversation, which moves. */
 static int tcall_agent_set_path_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
+    tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
+    size_t size = 0, start = chat->start - agent->path_size;
     tcall_writer writer;
+    if (rest)
+        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
+                                    strlen(agent->desc.model));
+    if (size > agent->path_size &&
+        !tcall_block_room_(block, size - agent->path_size))
+        return TCALL_E_MEMORY;
+    tcall_chat_shift_(chat, chat->start, start + size);
+    chat->start = start + size;
+    agent->path_size = size;
     if (!rest)
         return TCALL_OK;
-    tcall_writer_init(&writer, tcall_block_gap_(block),
-                      tcall_block_free_(block));
+    tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
     tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
     agent->desc.path = writer.buf;
-    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return TCALL_OK;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -23065,8 +23106,6 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -23075,8 +23114,30 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    tcall_agent_desc before = agent->desc;
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    error = tcall_agent_set_path_(agent);
+    if (error < 0)
+        agent->desc = before;
+    return error;
 }
 
 /* Without a clock no time ever passes: limits were refused at the start, and
@@ -23542,7 +23603,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* A result belongs to its call by the id; the name is for providers that want
  * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, bool error)
+                                   tcall_str text, int error)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -23567,7 +23628,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_)
         return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text, error);
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
@@ -23637,7 +23699,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        error = tcall_agent_add_result_(agent, call, text, call->error);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -24047,6 +24109,287 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 }
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>save
+ *
+ * Numbers are written seven bits a byte, the lowest first, a text after its
+ * length. Last comes a sum of all bytes: memory that lost its power while it
+ * was written must not become a conversation.
+ */
+
+#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+
+static const char tcall_save_mark_[] = "tcall1";
+
+enum {
+    TCALL_SAVE_MARK_ = 6,
+    TCALL_SAVE_SUM_ = 4,
+    TCALL_SAVE_REST_ = 0, /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
+    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
+};
+
+/* Adds bytes to a sum: FNV-1a. */
+static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SAVE_START_ 2166136261u
+
+/* ---- out ---- */
+
+typedef struct tcall_saver_ {
+    tcall_writer *out;
+    uint32_t sum;
+} tcall_saver_;
+
+static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
+{
+    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
+}
+
+static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
+{
+    char bytes[5];
+    size_t len = 0;
+    for (; number >= 0x80; number >>= 7)
+        bytes[len++] = (char)(0x80 | (number & 0x7F));
+    bytes[len++] = (char)number;
+    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
+}
+
+static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
+{
+    tcall_save_number_(saver, (uint32_t)text.len);
+    tcall_save_bytes_(saver, text);
+}
+
+/* Picks by their names: the table may be another one after the restart. */
+static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_tool *tools = agent->desc.tc->desc.tools;
+    int i;
+    tcall_save_number_(saver, agent->picked);
+    tcall_save_number_(saver, agent->pick_count);
+    for (i = 0; i < agent->pick_count; i++)
+        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+}
+
+/* Writes the items, each after a one; a zero ends them. Returns the number of
+ * the item that the last answer begins with. */
+static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0;
+    tcall_item item;
+    int part;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
+        tcall_save_number_(saver, item.kind);
+        tcall_save_number_(saver, (uint32_t)-item.error);
+        tcall_save_number_(saver, tcall_item_flags_(&item));
+        for (part = 0; part < TCALL_PARTS_; part++)
+            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    }
+    tcall_save_number_(saver, 0);
+}
+
+/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
+static int tcall_save_state_(const tcall_agent *agent)
+{
+    int i;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    if (agent->state == TCALL_AGENT_PLANNED_)
+        return TCALL_SAVE_PLANNED_;
+    if (agent->state != TCALL_AGENT_CALLS_)
+        return TCALL_E_USAGE;
+    for (i = agent->delivered; i < agent->batch_count; i++) {
+        const tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state && !cx->approval_asked)
+            return TCALL_E_USAGE;
+    }
+    return TCALL_SAVE_CALLS_;
+}
+
+int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
+{
+    int state = tcall_save_state_(agent), i;
+    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    char sum[TCALL_SAVE_SUM_];
+    if (state < 0)
+        return state;
+    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, agent->chat.made);
+    tcall_save_number_(&saver, agent->rounds);
+    tcall_save_number_(&saver, agent->calls);
+    tcall_save_picks_(&saver, agent);
+    tcall_save_items_(&saver, agent);
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        sum[i] = (char)(saver.sum >> 8 * i);
+    return tcall_write_bytes(out, sum, sizeof sum);
+}
+
+/* ---- in ---- */
+
+/* Gives a number; beyond the end, or the range, the bytes count as used up and
+ * damaged. */
+static uint32_t tcall_load_number_(tcall_str *rest)
+{
+    uint32_t number = 0;
+    int shift;
+    for (shift = 0; shift < 32 && rest->len; shift += 7) {
+        uint8_t byte = (uint8_t)*rest->ptr++;
+        rest->len--;
+        number |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return number;
+    }
+    *rest = tcall_slice_(NULL, 0);
+    return 0;
+}
+
+static tcall_str tcall_load_text_(tcall_str *rest)
+{
+    size_t len = tcall_load_number_(rest);
+    tcall_str text = *rest;
+    if (len > rest->len) {
+        *rest = tcall_slice_(NULL, 0);
+        return *rest;
+    }
+    text.len = len;
+    rest->ptr += len;
+    rest->len -= len;
+    return text;
+}
+
+/* Tools that are gone are picked no more. */
+static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+{
+    const tcall *tc = agent->desc.tc;
+    uint32_t count;
+    agent->picked = tcall_load_number_(rest) != 0;
+    agent->pick_count = 0;
+    for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
+        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
+        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
+            agent->picks[agent->pick_count++] =
+                (uint16_t)(tool - tc->desc.tools);
+    }
+}
+
+/* Adds one item. */
+static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_item item;
+    uint32_t flags;
+    int part;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)tcall_load_number_(rest);
+    item.error = -(int)tcall_load_number_(rest);
+    flags = tcall_load_number_(rest);
+    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.raw = (flags & TCALL_FLAG_RAW_) != 0;
+    item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(&item, part) = tcall_load_text_(rest);
+    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+        return TCALL_E_PROTOCOL;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* Adds all items, and counts the calls and results of the last answer. */
+static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_block *block = agent->chat.block;
+    tcall_item item;
+    uint32_t mark;
+    size_t at;
+    while ((mark = tcall_load_number_(rest)) != 0) {
+        int error;
+        if (mark == 2)
+            agent->answer_at = block->low - agent->chat.start;
+        error = tcall_load_item_(agent, rest);
+        if (error < 0)
+            return error;
+    }
+    agent->answer.calls = 0;
+    agent->call_at = 0;
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+        agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+        agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    }
+    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+}
+
+/* Takes up the turn where it was left. */
+static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+{
+    if (state != TCALL_SAVE_REST_ &&
+        agent->call_at >= (size_t)agent->answer.calls)
+        return TCALL_E_PROTOCOL;
+    agent->started = tcall_agent_now_(agent);
+    agent->cancelled = false;
+    agent->batch_count = 0;
+    agent->run = state == TCALL_SAVE_CALLS_;
+    if (state == TCALL_SAVE_REST_)
+        return TCALL_OK;
+    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
+    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+/* Returns whether the bytes are whole, and leaves what is between the mark and
+ * the sum. */
+static bool tcall_load_whole_(tcall_str *bytes)
+{
+    const char *end;
+    uint32_t sum = TCALL_SAVE_START_;
+    int i;
+    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
+        memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
+        return false;
+    bytes->len -= TCALL_SAVE_SUM_;
+    sum = tcall_save_sum_(sum, *bytes);
+    end = bytes->ptr + bytes->len;
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
+            return false;
+    bytes->ptr += TCALL_SAVE_MARK_;
+    bytes->len -= TCALL_SAVE_MARK_;
+    return true;
+}
+
+int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
+{
+    uint32_t state;
+    int error = TCALL_E_PROTOCOL;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->chat.block->low = agent->chat.start;
+    agent->answer_at = 0;
+    if (tcall_load_whole_(&bytes)) {
+        state = tcall_load_number_(&bytes);
+        agent->chat.made = tcall_load_number_(&bytes);
+        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        tcall_load_picks_(agent, &bytes);
+        error = tcall_load_items_(agent, &bytes);
+        if (error == TCALL_OK)
+            error = tcall_load_turn_(agent, state);
+    }
+    if (error < 0 && error != TCALL_E_AGAIN)
+        agent->chat.block->low = agent->chat.start;
+    return error;
+}
+
+#endif /* TOOLCALL_NO_SAVE */
 
 /* ==========================================================================
  * >>mcp
