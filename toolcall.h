@@ -19804,7 +19804,7 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      tcall_int value)
+                                      long value)
 {
     if (value <= 0)
         return;
