@@ -7,6 +7,7 @@
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers, and the Uno's MCP
 # make firmware-run  an agent as firmware in QEMU, with the stand-in model
+# make boards  packages and examples for ESP-IDF, Zephyr, Arduino, PlatformIO
 # make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
@@ -14,7 +15,7 @@
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
-# make install PREFIX=/usr/local: the header, and those of tools/
+# make install PREFIX=/usr/local: headers and, but for NO_PORT=1, port/ as a library
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
 #
@@ -37,9 +38,14 @@ $(if $(misspelt),$(error $(misspelt)))
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
+# libxml2 reads pages for tools/web.h, from 2.14 on. `make XML=` builds without.
+XML    ?= $(shell pkg-config --atleast-version=2.14 libxml-2.0 2>/dev/null && \
+            echo -DTTOOL_LIBXML2 && pkg-config --cflags libxml-2.0 | \
+            sed 's/-I/-isystem /g')
+
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
-COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(XML) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
@@ -61,7 +67,7 @@ probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
 programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
-             $(filter-out port/lwip.c,$(wildcard port/*.c)))
+             $(filter-out port/lwip.c port/curl.c,$(wildcard port/*.c)))
 sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
@@ -82,14 +88,14 @@ run: $(main)
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
-	    tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
+	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls \
+	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
 	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 
@@ -118,6 +124,10 @@ firmware-run: $(main) $(BUILD)/mkcert
 	lwip=$$($(SOURCE) lwip liblwip-dev) || \
 	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
 	examples/firmware/run.py "$$tls" "$$lwip"
+# What ESP-IDF, Zephyr, Arduino, PlatformIO, CMake's and pkg-config's users get.
+boards:
+	@tests/need python3-yaml python3-kconfiglib
+	@tests/run tests/manifests.py tests/firmware/components tests/firmware/arduino tests/install
 linux-test: $(main) $(BUILD)/mkcert
 	@tests/need python3
 	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
@@ -149,14 +159,23 @@ $(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
-# A function that a test makes fail, whatever version of mbedTLS calls it.
+# A clock that the test turns, and a function that it makes fail, whatever
+# version of mbedTLS calls it.
+$(BUILD)/test_port_floods: LDFLAGS += -Wl,--wrap=tport_posix_now_ms
 $(BUILD)/test_port_tls: LDFLAGS += -Wl,--wrap=mbedtls_entropy_func
 # Functions of libc that a test makes fail, also below mbedTLS.
 $(BUILD)/test_port_faults: LDFLAGS += -Wl,--wrap=calloc,--wrap=free \
     -Wl,--wrap=socket,--wrap=connect,--wrap=recv,--wrap=send,--wrap=close \
     -Wl,--wrap=getaddrinfo,--wrap=freeaddrinfo,--wrap=mbedtls_entropy_func \
-    -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe,--wrap=pthread_create
+    -Wl,--wrap=clock_gettime,--wrap=malloc,--wrap=pipe2,--wrap=pthread_create
 $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto -Wl,-Bdynamic
+# Without libcurl that test says it was skipped.
+$(BUILD)/test_port_curl: LDLIBS += \
+    $(shell tests/need libcurl4-openssl-dev >&2 && echo -lcurl)
+$(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0))
+# A clock that the test turns, see tests/driven.h.
+$(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
+    -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
 $(programs): $(BUILD)/%: examples/%.c $(port)
 	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
 $(BUILD)/shapes: tools/shapes.c
@@ -184,12 +203,27 @@ format-check:
 	@tests/need clang-format
 	clang-format --dry-run --Werror $(sources)
 
-install:
-	install -D -m 644 toolcall.h $(DESTDIR)$(PREFIX)/include/toolcall.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/toolcall/tools tools/*.h
+# What pkg-config answers for toolcall and toolcall-port.
+version = $(shell sed -n 's/.*define TOOLCALL_VERSION "\(.*\)"/\1/p' toolcall.h)
+to      = $(DESTDIR)$(PREFIX)
+$(BUILD)/libtoolcall_port.a: $(port)
+	@$(AR) rcs $@ $(port)
+$(BUILD)/%.pc: cmake/%.pc.in FORCE
+	@mkdir -p $(BUILD)
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' $< >$@
+install: toolcall.h $(BUILD)/toolcall.pc $(if $(NO_PORT),,$(BUILD)/toolcall-port.pc $(BUILD)/libtoolcall_port.a)
+	install -d $(to)/include/toolcall/tools $(to)/include/toolcall/port $(to)/lib/pkgconfig
+	install -m 644 toolcall.h $(to)/include
+	install -m 644 tools/*.h tools/shapes.c $(to)/include/toolcall/tools
+	install -m 644 $(BUILD)/toolcall.pc $(to)/lib/pkgconfig
+ifndef NO_PORT
+	install -m 644 port/*.h $(to)/include/toolcall/port
+	install -m 644 $(BUILD)/libtoolcall_port.a $(to)/lib
+	install -m 644 $(BUILD)/toolcall-port.pc $(to)/lib/pkgconfig
+endif
 clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
-.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run linux-test size \
+.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
         bench bench-pick figures deps format format-check install clean

@@ -46,13 +46,6 @@ typedef struct tport_arduino {
 
 /* -- The stream: the Client ------------------------------------------------ */
 
-/* Nothing can be done now. The tick lets Wi-Fi and watchdogs have theirs. */
-static inline int tport_arduino_again_(void)
-{
-    delay(1);
-    return TCALL_E_AGAIN;
-}
-
 static inline int tport_arduino_connect_(void *user)
 {
     tport_arduino *port = (tport_arduino *)user;
@@ -73,7 +66,7 @@ static inline int tport_arduino_read_(void *user, char *bytes, size_t cap)
                              cap < (size_t)available ? cap : (size_t)available);
     if (count > 0)
         return count;
-    return client->connected() ? tport_arduino_again_() : TCALL_E_CLOSED;
+    return client->connected() ? TCALL_E_AGAIN : TCALL_E_CLOSED;
 }
 
 static inline int tport_arduino_write_(void *user, const char *bytes,
@@ -83,7 +76,7 @@ static inline int tport_arduino_write_(void *user, const char *bytes,
     size_t count = client->write((const uint8_t *)bytes, len);
     if (count > 0)
         return (int)count;
-    return client->connected() ? tport_arduino_again_() : TCALL_E_CLOSED;
+    return client->connected() ? TCALL_E_AGAIN : TCALL_E_CLOSED;
 }
 
 static inline void tport_arduino_stop_(void *user)
@@ -147,10 +140,21 @@ static inline uint32_t tport_arduino_now_(void *)
     return millis();
 }
 
-/* A Client cannot be waited for: it is asked again after a time. */
+/* A Client cannot be waited for, so it is asked again: the longer it has been
+ * silent the later, half a second at most, and when the limit is reached. */
+static inline void tport_arduino_wants_(void *user, tcall_wait *wait)
+{
+    const tport_arduino *port = (const tport_arduino *)user;
+    uint32_t silence = millis() - port->moved_at;
+    uint32_t ms = silence < 500 ? silence + 1 : 500;
+    if (silence < port->idle_ms && ms > port->idle_ms - silence)
+        ms = port->idle_ms - silence;
+    tcall_wait_ms(wait, ms);
+}
+
 static inline void tport_arduino_wait_(void *, const tcall_wait *wait)
 {
-    delay(wait->ms);
+    delay(wait->ms < 1000 ? wait->ms : 1000);
 }
 
 /* -- For sketches ---------------------------------------------------------- */
@@ -200,6 +204,7 @@ static inline tcall_transport tport_arduino_transport(tport_arduino *port)
     transport.close = tport_arduino_close_;
     transport.now_ms = tport_arduino_now_;
     transport.wait = tport_arduino_wait_;
+    transport.wants = tport_arduino_wants_;
     transport.user = port;
     return transport;
 }

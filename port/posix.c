@@ -1,5 +1,7 @@
 /* posix.c - see posix.h */
-#if !defined(_POSIX_C_SOURCE) && !defined(__APPLE__)
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE /* pipe2 */
+#elif !defined(_POSIX_C_SOURCE) && !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L
 #endif
 #include "port/posix.h"
@@ -71,11 +73,25 @@ static void drop(int *fd)
     *fd = -1;
 }
 
-static void set_options(int fd)
+/* A program that another thread starts at any moment must not inherit these, so
+ * where the system can they are close-on-exec from their birth. */
+#ifdef SOCK_CLOEXEC
+static int new_socket(int family)
 {
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
+#else
+static int new_socket(int family)
+{
+    int fd = socket(family, SOCK_STREAM, 0);
+
+    if (fd >= 0) {
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+        (void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+    }
+    return fd;
+}
+#endif
 
 /* ---- names ---- */
 
@@ -136,6 +152,22 @@ static void look_up(answer *to, const char *host, uint16_t port, int flags)
 #ifndef TPORT_NO_THREADS
 typedef char answer_is_one_write[sizeof(answer) <= _POSIX_PIPE_BUF ? 1 : -1];
 
+/* Nobody waits in reading; the thread may wait in writing. */
+static int new_pipe(int ends[2])
+{
+#ifdef SOCK_CLOEXEC
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return errno;
+#else
+    if (pipe(ends) != 0)
+        return errno;
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+#endif
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
 /* What the thread is given; it frees it. */
 typedef struct question {
     int fd; /* of the pipe, to write the answer to */
@@ -179,9 +211,7 @@ static int start_resolver(tport_posix *s)
     int ends[2] = {-1, -1}, e = ENOMEM;
 
     s->since = tport_posix_now_ms();
-    if (q && (e = pipe(ends) ? errno : 0) == 0) {
-        set_options(ends[0]);
-        (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    if (q && (e = new_pipe(ends)) == 0) {
         q->fd = ends[1];
         q->port = s->port;
         strcpy(q->host, s->host);
@@ -267,9 +297,8 @@ static void start_next(tport_posix *s)
     s->last = tport_posix_now_ms();
     if (s->next == 0)
         s->since = s->last;
-    *fd = socket(a->sa_family, SOCK_STREAM, 0);
+    *fd = new_socket(a->sa_family);
     if (*fd >= 0) {
-        set_options(*fd);
         /* Head and body are written one after the other: don't hold the
          * second back until the first is acknowledged. */
         (void)setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

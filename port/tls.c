@@ -201,6 +201,17 @@ static int fail_certificate(tport_tls *t, uint32_t flags)
     return error ? error : TCALL_E_CERTIFICATE;
 }
 
+/* What was wrong with the certificate. A session that is resumed shows none:
+ * 4.1 calls that skipped, the others give what was found the first time. Only
+ * sessions whose certificate was right are kept. */
+static uint32_t faults_found(const tport_tls *t)
+{
+    uint32_t flags = mbedtls_ssl_get_verify_result(&t->ssl);
+
+    return t->has_session && flags == MBEDTLS_X509_BADCERT_SKIP_VERIFY ? 0
+                                                                       : flags;
+}
+
 /* Turn an error of mbedTLS into one of ours. */
 static int translate(tport_tls *t, int e)
 {
@@ -219,7 +230,7 @@ static int translate(tport_tls *t, int e)
                     ": the connection ended without close_notify");
     if (is_memory(e))
         return fail(t, TCALL_E_MEMORY, "TLS: out of memory", "");
-    flags = t->up ? 0 : mbedtls_ssl_get_verify_result(&t->ssl);
+    flags = t->up ? 0 : faults_found(t);
     if (e == MBEDTLS_ERR_X509_CERT_VERIFY_FAILED ||
         (flags != 0 && flags != (uint32_t)-1))
         return fail_certificate(t, flags);
@@ -489,7 +500,7 @@ static int tls_connect(void *user)
         return r;
     }
     /* mbedTLS has refused already what was not right: belt and braces. */
-    flags = mbedtls_ssl_get_verify_result(&t->ssl);
+    flags = faults_found(t);
     if (flags != 0)
         return fail_certificate(t, flags);
     t->up = true;

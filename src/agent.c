@@ -3,6 +3,8 @@
 #include "pick.c"
 #include "invoke.c"
 #include "frames.c"
+#include "mend.c"
+#include "agent_desc.c"
 
 /* ==========================================================================
  * >>agent
@@ -24,104 +26,39 @@ enum {
     TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
 
-/* What desc asks for and this program was built without, as a sentence. */
-static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
-{
-    (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
-#ifdef TOOLCALL_NO_TEXT_CALLS
-    if (desc->text_calls)
-        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
-               "leaves out";
-#endif
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
-#ifdef TOOLCALL_NO_RETRY
-    if (desc->max_tries > 1)
-        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
-#endif
-    return NULL;
-}
-
-/* What desc lacks, as a sentence, or NULL. */
-static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
-{
-    const tcall_transport *transport = &desc->transport;
-    if (!desc->tc)
-        return "tc is missing: set a tcall up with tcall_init and name it";
-    if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
-    if (!desc->provider)
-        return "provider is missing: name one, such as &tcall_openai";
-    if (!desc->model || !*desc->model)
-        return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
-        return "provider is empty: name one, such as &tcall_openai";
-    if (!desc->path && !desc->provider->path)
-        return "path is missing: this provider has none of its own";
-    if (!transport->open || !transport->write || !transport->read ||
-        !transport->close)
-        return "transport is incomplete: open, write, read and close are "
-               "required";
-    if (desc->max_ms && !transport->now_ms)
-        return "max_ms needs a clock: set transport.now_ms";
-    return tcall_agent_left_out_(desc);
-}
-
-/* A number below zero is no limit anybody meant: it counts as zero does. */
-static void tcall_agent_defaults_(tcall_agent_desc *desc)
-{
-    const tcall_provider *provider = desc->provider;
-    if (!desc->io_size)
-        desc->io_size = 512;
-    if (desc->max_rounds <= 0)
-        desc->max_rounds = 8;
-    if (desc->max_calls <= 0)
-        desc->max_calls = 32;
-    if (desc->max_tries <= 0)
-        desc->max_tries = 3;
-    if (!desc->max_wait_ms)
-        desc->max_wait_ms = 60000;
-    if (!desc->path)
-        desc->path = desc->stream && provider->stream_path
-                         ? provider->stream_path
-                         : provider->path;
-}
-
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
 
-/* Where the path has to name the model, it is put together in the block. */
+/* Where the path has to name the model, it is put together in the block, right
+ * before the conversation, which moves. */
 static int tcall_agent_set_path_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
+    tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
+    size_t size = 0, start = chat->start - agent->path_size;
     tcall_writer writer;
+    if (rest)
+        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
+                                    strlen(agent->desc.model));
+    if (size > agent->path_size &&
+        !tcall_block_room_(block, size - agent->path_size))
+        return TCALL_E_MEMORY;
+    tcall_chat_shift_(chat, chat->start, start + size);
+    chat->start = start + size;
+    agent->path_size = size;
     if (!rest)
         return TCALL_OK;
-    tcall_writer_init(&writer, tcall_block_gap_(block),
-                      tcall_block_free_(block));
+    tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
     tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
     agent->desc.path = writer.buf;
-    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return TCALL_OK;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -136,8 +73,6 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -146,8 +81,30 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    tcall_agent_desc before = agent->desc;
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    error = tcall_agent_set_path_(agent);
+    if (error < 0)
+        agent->desc = before;
+    return error;
 }
 
 /* Without a clock no time ever passes: limits were refused at the start, and
@@ -217,6 +174,9 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     int error;
     if (agent->state != TCALL_AGENT_IDLE_)
         return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    if (agent->problem)
+        return TCALL_E_USAGE;
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
@@ -284,6 +244,9 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.pick_count = agent->pick_count;
     request.allow = desc->tc->desc.allow;
     request.max_tokens = desc->max_tokens;
+    request.context = agent->context;
+    request.cache_prompt = desc->cache_prompt;
+    request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
@@ -323,17 +286,24 @@ static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
  * can show the one without the other. */
 static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
 {
-    const tcall_provider *provider = agent->desc.provider;
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
     tcall_request *request = &agent->request;
+    size_t i;
     memset(request, 0, sizeof *request);
     request->method = "POST";
     request->path = agent->desc.path;
     request->headers = agent->headers;
     request->body_len = body_len;
     tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    tcall_agent_add_header_(agent, provider->version[0], provider->version[1],
-                            NULL);
-    if (agent->desc.key)
+    if (!tcall_agent_header_named_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        tcall_agent_add_header_(agent, desc->headers[i].name,
+                                desc->headers[i].value,
+                                desc->headers[i].secret);
+    if (desc->key)
         tcall_agent_add_header_(agent, provider->key_header,
                                 provider->key_prefix, agent->desc.key);
 }
@@ -351,19 +321,44 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
+    const long need = (long)(agent->out.len / 3) + answer;
+    const long room = agent->context ? need : 2 * need;
+    long context = agent->context ? agent->context : 4096;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
+        need <= agent->context)
+        return false;
+    while (context < room)
+        context *= 2;
+    agent->context = context;
+    return true;
+}
+
+static int tcall_agent_count_(tcall_agent *agent)
+{
+    tcall_writer_init(&agent->out, NULL, 0);
+    return tcall_agent_write_(agent, &agent->out);
+}
+
 /* Counts the request and connects. Oldest turns are dropped here and nowhere
  * else, because from now on the request has to stay as it is. */
 TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_writer *counter = &agent->out;
     int result;
     tcall_agent_make_room_(agent, 0);
-    tcall_writer_init(counter, NULL, 0);
-    result = tcall_agent_write_(agent, counter);
+    result = tcall_agent_count_(agent);
+    if (result == TCALL_OK && tcall_agent_widen_(agent))
+        result = tcall_agent_count_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, counter->len);
+    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
     agent->opened = true;
@@ -575,7 +570,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* A result belongs to its call by the id; the name is for providers that want
  * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, bool error)
+                                   tcall_str text, int error)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -587,16 +582,25 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
     return tcall_chat_add(&agent->chat, &item);
 }
 
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_)
         return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text, error);
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
         agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -662,7 +666,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        error = tcall_agent_add_result_(agent, call, text, call->error);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -760,6 +764,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     agent->desc.tc->block.high = agent->batch_high;
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;
@@ -837,6 +842,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
         return false;
     if (response->should_retry)
         return response->should_retry > 0;
+    if (error == TCALL_E_QUOTA)
+        return false;
     return status == 408 || status == 409 || status == 429 || status >= 500;
 }
 

@@ -58,12 +58,19 @@ typedef struct tcall_agent_desc {
     const char *key;    /* secret; NULL when the server wants none */
     const char *path;   /* default: the provider's; "{model}" is filled in */
     const char *system; /* instructions for the model */
-    int max_tokens;     /* of one answer; default: the provider's */
-    int max_rounds;     /* requests in one turn; default 8 */
-    int max_calls;      /* calls run in one turn; default 32 */
-    int parallel;       /* calls of one answer that are under way at a time,
-                         * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;    /* time for one turn; default: no limit */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int max_rounds;      /* requests in one turn; default 8 */
+    int max_calls;       /* calls run in one turn; default 32 */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;     /* time for one turn; default: no limit */
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -93,8 +100,9 @@ typedef struct tcall_agent_desc {
 } tcall_agent_desc;
 
 enum {
-    TCALL_AGENT_ALL = 20,  /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16 /* most picks that are sent, pinned ones too */
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
 typedef struct tcall_agent tcall_agent;
@@ -106,6 +114,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* Changes provider, model, key, path, transport, or whatever else desc says,
+ * between turns; tc and io_size stay. The conversation goes on: reasoning of
+ * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
+ * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
+ * error nothing has changed. */
+TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
@@ -114,7 +128,8 @@ TCALL_API int tcall_agent_init(tcall_agent *agent,
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says. Where the block is too small for all
  * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn, or TCALL_E_MEMORY. */
+ * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
+ * TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -188,9 +203,11 @@ struct tcall_agent {
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
-    tcall_header headers[3];
+    tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
+    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */

@@ -18,6 +18,10 @@ static const char tcall_words_context_[] =
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
     "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
 static const char tcall_words_auth_[] = "api key|authenticat|permission";
 static const char tcall_words_not_found_[] = "not_found|model identifier";
 static const char tcall_words_overload_[] = "overloaded|unavailable";
@@ -32,6 +36,7 @@ static const struct {
     const char *words;
     int error;
 } tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
     {tcall_words_context_, TCALL_E_CONTEXT},
     {tcall_words_auth_, TCALL_E_AUTH},
     {tcall_words_not_found_, TCALL_E_NOT_FOUND},
@@ -223,10 +228,11 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         /* Some send a status as the code of an error. */
         status = code < 400 || code > 599 ? 0 : (int)code;
     }
-    error = tcall_status_error_(status);
-    if (error)
-        return error;
     error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
     /* Not every 403 is about the key: a region, a model or a gateway may
      * forbid it as well. */
     if (status == 403 && (!error || error == TCALL_E_REQUEST))

@@ -43,8 +43,8 @@ typedef struct tcall_answer {
 /* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
  * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
  * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), or _PROVIDER for its own
- * faults; else the answer's error. */
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
  * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is

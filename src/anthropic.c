@@ -117,9 +117,12 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    /* The one format in which a limit must be given. */
-    tcall_write_limit_(out, "max_tokens",
-                       request->max_tokens > 0 ? request->max_tokens : 1024);
+    /* The one format in which a limit must be given, and thinking counts. */
+    tcall_write_max_tokens_(out, request, "max_tokens",
+                            request->max_tokens > 0 ? request->max_tokens
+                                                    : 8192);
+    if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
+        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
     tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
@@ -128,7 +131,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
         tcall_anthropic_choice_(out, request);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
@@ -145,6 +148,6 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    0};
+    TCALL_QUIRK_PLAIN_IDS};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

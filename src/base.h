@@ -170,7 +170,8 @@ typedef uint64_t tcall_uint;
     X(QUEUED, "queued", "the provider has not made the answer yet")           \
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
-      "the provider sent something that is not handled here")
+      "the provider sent something that is not handled here")                 \
+    X(QUOTA, "quota", "the account has no quota or credit left")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \

@@ -17,6 +17,10 @@ enum {
     TCALL_FRAME_DOCUMENT_
 };
 
+/* Bytes in a row of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
+
 /* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
  * spaces. */
 enum { TCALL_PAGE_ = 80 };
@@ -54,7 +58,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->answer.message[0] = 0;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = false;
+    reader->whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
@@ -69,6 +73,8 @@ static void tcall_reader_end_document_(tcall_reader *reader)
 {
     tcall_reader_settle_all_(reader);
     reader->index = 0;
+    reader->silent =
+        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     if (reader->whole && !reader->begins)
         reader->complete = true;
     reader->in_document = false;
@@ -163,6 +169,7 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
@@ -182,6 +189,18 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         tcall_reader_byte_between_(reader, c);
 }
 
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    tcall_reader_fail_(reader, TCALL_E_LIMIT);
+    if (!reader->any_document)
+        return;
+    answer->message[0] = 0;
+    tcall_append_cut_(answer->message, sizeof answer->message,
+                      tcall_str_of("comments or empty events without end"));
+}
+
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
@@ -190,6 +209,8 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
             tcall_reader_byte_(reader, *bytes++);
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+        tcall_reader_fail_silence_(reader);
     while (bytes < end)
         tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
@@ -211,7 +232,8 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
+    if (!text.len ||
+        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;

@@ -124,12 +124,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                            request->system);
     if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0) {
+    if (request->max_tokens > 0 &&
+        !tcall_is_extra_(request, "generationConfig")) {
         tcall_write_form_(out, "'generationConfig':{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_gemini = {

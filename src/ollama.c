@@ -60,14 +60,16 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, &tcall_function_tools_);
-    if (request->max_tokens > 0) {
+    if ((request->max_tokens > 0 || request->context > 0) &&
+        !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
     }
     /* It streams unless it is told not to. */
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
@@ -83,6 +85,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE};
+                                                 TCALL_QUIRK_WEAK_CHOICE |
+                                                     TCALL_QUIRK_SAY_CONTEXT};
 
 #endif /* TCALL_HAS_OLLAMA_ */

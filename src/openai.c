@@ -95,12 +95,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
-    tcall_write_limit_(out, short_name ? "max_tokens" : "max_completion_tokens",
-                       request->max_tokens);
+    tcall_write_max_tokens_(out, request,
+                            short_name ? "max_tokens" : "max_completion_tokens",
+                            request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 static int tcall_openai_write_(const tcall_provider *provider,

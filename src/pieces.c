@@ -456,7 +456,7 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = c == '{' ? (int8_t)TCALL_E_BAD_VALUE : TCALL_OK;
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{')
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
@@ -572,6 +572,7 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
                                    tcall_scan_event event, tcall_str bytes)
 {
     tcall_reader *reader = (tcall_reader *)user;
+    reader->told = true;
     if (event == TCALL_SCAN_END)
         return tcall_reader_complete_(reader, field);
     if (event == TCALL_SCAN_BEGIN)

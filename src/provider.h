@@ -41,9 +41,19 @@ typedef struct tcall_chat_request {
     unsigned allow; /* tools that need more permissions are not sent */
     tcall_choice choice;
     const char *choice_name;
-    int max_tokens; /* of the answer; default 1024 where one must be given */
+    int max_tokens; /* of the answer, thinking included; default 8192 where one
+                     * must be given */
+    long context;   /* tokens that the conversation may take, for servers that
+                     * have to be told; 0: the server's default */
     bool stream;
-    bool no_parallel;                /* at most one call in an answer */
+    bool no_parallel; /* at most one call in an answer */
+    /* The server is asked to keep the beginning, where that has to be asked
+     * for: what is sent again then costs less. */
+    bool cache_prompt;
+    /* Further members of the body, the JSON text of an object; NULL: none.
+     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * and options that stand here count instead of those above. */
+    const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
 } tcall_chat_request;
 
@@ -129,8 +139,7 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such (by a copy of one of
-                                        the >>servers) */
+                                        are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -139,7 +148,9 @@ enum {
     TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256     /* no stream_options */
+    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024   /* ids are letters, digits, _ and - */
 };
 
 struct tcall_provider {

@@ -55,6 +55,8 @@ typedef struct tcall_reader {
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, broken;
+    bool told;       /* the current document has a value that matters */
+    uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
 } tcall_reader;
 

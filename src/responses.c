@@ -134,14 +134,16 @@ static int tcall_responses_write_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
-    tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_max_tokens_(out, request, "max_output_tokens",
+                            request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
-    if (provider->quirks & TCALL_QUIRK_ASK_REASONING)
+    if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
+        !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_close(out, '}');
+    return tcall_write_body_end_(out, request);
 }
 
 TCALL_DATA_ const tcall_provider tcall_responses = {"responses",

@@ -10,6 +10,7 @@
  *     probe write PROVIDER                   {"tools","messages","options"}
  *     probe pick [--index | BYTES]           {"tools"}, then {"q","k"} each
  *     probe call TOOLS.json                  {"name","arguments"}
+ *     probe turn                             {"provider","tools","turns",...}
  */
 #include "probe.h"
 
@@ -54,9 +55,12 @@ int main(int argc, char **argv)
         return probe_pick(argc - 2, argv + 2, stdin, stdout);
     if (strcmp(verb, "call") == 0 && argc > 2)
         return probe_call(argv[2], stdin, stdout);
+    if (strcmp(verb, "turn") == 0)
+        return probe_turn(stdin, stdout);
     fprintf(stderr, "usage: probe json FILE... | shapes FILE... | args | "
                     "schema | "
                     "read PROVIDER [--split N] [--block BYTES] | "
-                    "write PROVIDER | pick | call TOOLS.json\n");
+                    "write PROVIDER | pick | call TOOLS.json | "
+                    "turn\n");
     return 2;
 }

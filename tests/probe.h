@@ -35,5 +35,8 @@ int probe_write(int argc, char **argv, FILE *in, FILE *out);
 tcall_tool *probe_tools(tcall_json list, size_t *count);
 int probe_call(const char *path, FILE *in, FILE *out);
 
+/* probe_turn.c */
+int probe_turn(FILE *in, FILE *out);
+
 /* probe_pick.c */
 int probe_pick(int argc, char **argv, FILE *in, FILE *out);

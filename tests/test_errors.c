@@ -72,6 +72,7 @@ static const char *const codes[] = {
     "queued",
     "empty",
     "unhandled",
+    "quota",
 };
 
 /* What a switch leaves out is said by the code alone. */

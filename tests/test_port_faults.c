@@ -78,8 +78,8 @@ void __real_freeaddrinfo(struct addrinfo *r);
 void __wrap_freeaddrinfo(struct addrinfo *r);
 void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);
-int __real_pipe(int ends[2]);
-int __wrap_pipe(int ends[2]);
+int __real_pipe2(int ends[2], int flags);
+int __wrap_pipe2(int ends[2], int flags);
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *user);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *user);
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -146,9 +146,9 @@ void *__wrap_malloc(size_t n)
     return p;
 }
 
-int __wrap_pipe(int ends[2])
+int __wrap_pipe2(int ends[2], int flags)
 {
-    int r = fails(PIPE) ? -1 : __real_pipe(ends);
+    int r = fails(PIPE) ? -1 : __real_pipe2(ends, flags);
 
     now.sockets += r == 0 ? 2 : 0;
     return r;

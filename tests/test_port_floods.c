@@ -156,7 +156,18 @@ typedef struct gush {
     const char *first, *again;
     size_t at, given;
     unsigned calls;
+    bool slow; /* a byte at a time, each of which takes 100 ms */
 } gush;
+
+/* The clock of port/, in place of its own by the linker. */
+static uint32_t turned_ms;
+
+uint32_t __wrap_tport_posix_now_ms(void);
+
+uint32_t __wrap_tport_posix_now_ms(void)
+{
+    return turned_ms;
+}
 
 static int gush_connect(void *user)
 {
@@ -170,6 +181,8 @@ static int gush_read(void *user, char *bytes, size_t cap)
     size_t n;
 
     g->calls++;
+    cap = g->slow ? 1 : cap;
+    turned_ms += g->slow ? 100 : 0;
     for (n = 0; n < cap; n++) {
         while (!g->first[g->at]) {
             g->first = g->again;
@@ -254,6 +267,98 @@ static void flood_http(const char *name, const char *first, const char *again,
     tport_http_drop(&h);
 }
 
+/* ---- what is in the answer of a provider ---- */
+
+#define EVENT(length, data) length "\r\n" data "\n\n\r\n"
+#define HELLO                                                                     \
+    "3d\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hello\"}}]}" \
+    "\n\n\r\n"
+
+static const struct {
+    const char *name, *first, *again, *says;
+} event_floods[] = {
+    {"SSE comments, first", CHUNKED, EVENT("9", ": again"), ": again"},
+    {"SSE comments", CHUNKED HELLO, EVENT("9", ": again"), "comments"},
+    {"SSE, blank lines", CHUNKED HELLO, EVENT("3", "\n"), "comments"},
+    {"SSE, other fields", CHUNKED HELLO, EVENT("9", "id: 123"), "comments"},
+    {"empty events", CHUNKED HELLO, EVENT("a", "data: {}"), "empty events"},
+    {"events of nothing", CHUNKED HELLO, EVENT("16", "data: {\"choices\":[]}"),
+     "empty events"},
+};
+
+static void flood_events(const char *name, const char *first, const char *again,
+                         const char *says)
+{
+    static uint64_t memory[512];
+    static char piece[1000];
+    tcall_response res;
+    tcall_block block;
+    tcall_chat chat;
+    tcall_reader reader;
+    tcall_transport t;
+    tport_http h;
+    gush g = {0};
+    int n, r = TCALL_OK;
+
+    about = name;
+    g.first = first;
+    g.again = again;
+    tport_http_init(&h, gush_stream(&g), "host", "");
+    t = tport_http_transport(&h);
+    memset(&block, 0, sizeof block);
+    block.base = (char *)memory;
+    block.size = sizeof memory;
+    tcall_chat_init(&chat, &block);
+    tcall_reader_init(&reader, &tcall_openai, &chat, NULL, NULL);
+    CHECK_INT(open_all(&t, &get, &res), 0);
+    do {
+        n = t.read(t.user, piece, sizeof piece);
+        if (n > 0)
+            r = tcall_reader_feed(&reader, piece, (size_t)n);
+    } while (n > 0 && r == TCALL_OK && g.given < 2 * MOST);
+    told(name, r, reader.answer.message, g.given, g.calls);
+    CHECK_INT(r, TCALL_E_LIMIT);
+    CHECK(strstr(reader.answer.message, says));
+    CHECK(g.given < MOST);
+    CHECK_INT(tcall_reader_end(&reader), TCALL_E_LIMIT);
+    t.close(t.user);
+    tport_http_drop(&h);
+}
+
+/* Bytes that come slowly, but never stop: the time of an exchange ends them. */
+static void flood_slowly(const char *name, const char *first, const char *again)
+{
+    static result x;
+    static tport port;
+    tport_desc d = {0};
+    tcall_transport t;
+    gush g = {0};
+    int r;
+
+    about = name;
+    g.first = first;
+    g.again = again;
+    g.slow = true;
+    d.url = "http://127.0.0.1";
+    d.total_ms = 60000;
+    d.idle_ms = 1000;
+    CHECK_INT(tport_init(&port, &d), 0);
+    port.http.stream = gush_stream(&g);
+    t = tport_transport(&port);
+    memset(&x, 0, sizeof x);
+    CHECK_INT(open_all(&t, &get, &x.res), 0);
+    do {
+        x.len = 0;
+        r = t.read(t.user, x.body, sizeof x.body);
+    } while (r > 0 && g.given < 2 * MOST);
+    told(name, r, tport_error(&port), g.given, g.calls);
+    CHECK_INT(r, TCALL_E_TIMEOUT);
+    CHECK(strstr(tport_error(&port), "the exchange took too long"));
+    CHECK(g.given < 700);
+    t.close(t.user);
+    tport_free(&port);
+}
+
 int main(void)
 {
     size_t i;
@@ -264,5 +369,10 @@ int main(void)
     for (i = 0; i < COUNT_OF(http_floods); i++)
         flood_http(http_floods[i].name, http_floods[i].first,
                    http_floods[i].again, http_floods[i].says);
+    for (i = 0; i < COUNT_OF(event_floods); i++)
+        flood_events(event_floods[i].name, event_floods[i].first,
+                     event_floods[i].again, event_floods[i].says);
+    flood_slowly("slow body", CHUNKED, "1\r\nx\r\n");
+    flood_slowly("slow events", CHUNKED HELLO, EVENT("9", ": again"));
     return check_sum("test_port_floods");
 }

@@ -107,7 +107,7 @@ LIBC_STACK = 32
 # How deep each recursion gets; one name of its cycle is enough.
 RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
              # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
-             "tcall_view_value_": 6, "tcall_view_object_": 6,
+             "tcall_view_value_": 6,
              "tcall_put_value_": 6, "tcall_write_struct": 6,
              "tcall_write_shape_value_": 6}
 

@@ -1,0 +1,247 @@
+/* What is waited for, as data, and how often a tool is called that waits: also
+ * by somebody who calls tcall_agent_step as fast as he can. */
+#include "toolcall.h"
+
+#include "check.h"
+
+/* ---- a model that asks for one call, then answers ---- */
+
+static const char *const bodies[] = {
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+    "\"content\":null,\"tool_calls\":[{\"id\":\"a\",\"type\":\"function\","
+    "\"function\":{\"name\":\"work\",\"arguments\":\"{}\"}},{\"id\":\"b\","
+    "\"type\":\"function\",\"function\":{\"name\":\"work\",\"arguments\":"
+    "\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}",
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+    "\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}"};
+
+static struct {
+    uint32_t ms;
+    int exchange;
+    bool read;
+    int calls[2]; /* of tools */
+    int again;    /* ms that a tool says; -1: it says nothing */
+    uint32_t end; /* when the tools are done */
+    int reads;    /* of a transport that has nothing yet */
+    bool silent;  /* the transport has nothing for ever */
+    int waits;
+    tcall_wait last; /* that was slept */
+} world;
+
+static int open_(void *user, const tcall_request *req, tcall_response *res)
+{
+    (void)user;
+    (void)req;
+    res->status = 200;
+    world.read = false;
+    return TCALL_OK;
+}
+
+static int write_(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return (int)len;
+}
+
+static int read_(void *user, char *bytes, size_t cap)
+{
+    const char *body = bodies[world.exchange];
+
+    (void)user;
+    world.reads++;
+    if (world.silent)
+        return TCALL_E_AGAIN;
+    if (world.read || strlen(body) > cap)
+        return 0;
+    world.read = true;
+    memcpy(bytes, body, strlen(body));
+    return (int)strlen(body);
+}
+
+static void close_(void *user)
+{
+    (void)user;
+    world.exchange++;
+}
+
+static uint32_t now(void *user)
+{
+    (void)user;
+    return world.ms;
+}
+
+static void sleep_(void *user, const tcall_wait *wait)
+{
+    (void)user;
+    world.waits++;
+    world.last = *wait;
+    world.ms += wait->ms;
+}
+
+static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)args;
+    world.calls[*cx->call->id.ptr == 'b']++;
+    if (cx->stop < 0)
+        return cx->stop;
+    if (world.ms >= world.end)
+        return tcall_write_text(out, "done");
+    return world.again < 0 ? TCALL_E_AGAIN
+                           : tcall_wait_ms(&cx->wait, (uint32_t)world.again);
+}
+
+static const tcall_tool tools[] = {{.name = "work",
+                                    .description = "Works.",
+                                    .parameters = "{\"type\":\"object\"}",
+                                    .run = work,
+                                    .permissions = TCALL_READ}};
+
+static char block[16384];
+static tcall tc;
+static tcall_agent agent;
+
+static void begin(int again, int parallel)
+{
+    tcall_desc d;
+    tcall_agent_desc a;
+
+    memset(&world, 0, sizeof world);
+    memset(&d, 0, sizeof d);
+    memset(&a, 0, sizeof a);
+    world.again = again;
+    world.end = 2000;
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = tools;
+    d.tool_count = 1;
+    d.allow = TCALL_READ;
+    a.tc = &tc;
+    a.provider = &tcall_openai;
+    a.model = "m";
+    a.parallel = parallel;
+    a.max_ms = 10000;
+    a.io_size = 1024;
+    a.transport.open = open_;
+    a.transport.write = write_;
+    a.transport.read = read_;
+    a.transport.close = close_;
+    a.transport.now_ms = now;
+    a.transport.wait = sleep_;
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    CHECK(tcall_agent_init(&agent, &a) == TCALL_OK);
+}
+
+/* Steps without a pause, 100 times a millisecond. */
+static int busy(void)
+{
+    int r = tcall_agent_say(&agent, tcall_str_of("go")), steps = 0;
+
+    while (r == TCALL_OK || r == TCALL_E_AGAIN) {
+        r = tcall_agent_step(&agent);
+        if (r == TCALL_OK)
+            break;
+        world.ms += ++steps % 100 == 0;
+    }
+    return r;
+}
+
+/* A tool that waits for a time is called when it is over, not before. */
+static void test_calls(void)
+{
+    static const struct {
+        int again, most;
+    } rows[] = {{100, 25}, {500, 6}, {20, 105}, {-1, 105}};
+    size_t i;
+    int parallel;
+
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (parallel = 1; parallel < 3; parallel++) {
+            begin(rows[i].again, parallel);
+            CHECK(busy() == TCALL_OK && world.waits == 0);
+            CHECK(world.calls[0] <= rows[i].most && world.calls[0] > 3);
+            CHECK(world.calls[1] <= (parallel > 1 ? rows[i].most : 1));
+            begin(rows[i].again, parallel);
+            CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_OK);
+            CHECK(world.calls[0] <= rows[i].most && world.calls[0] > 3);
+            CHECK(world.calls[1] <= (parallel > 1 ? rows[i].most : 1));
+            CHECK(world.waits <= world.calls[0] + world.calls[1] + 20);
+        }
+    /* At once: work in pieces. */
+    begin(0, 1);
+    CHECK(busy() == TCALL_OK && world.calls[0] > 100000);
+}
+
+/* A transport that says nothing is polled, one that is silent for ever ends at
+ * the limit, and a cancel ends a sleep. */
+static void test_silence(void)
+{
+    begin(0, 1);
+    world.silent = true;
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_E_TIMEOUT);
+    CHECK(world.ms == 10000 && world.reads == 10000 / TCALL_WAIT_POLL_MS);
+    CHECK(world.last.ms == TCALL_WAIT_POLL_MS && world.last.count == 0);
+    begin(0, 1);
+    world.silent = true;
+    CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+    while (world.reads == 0)
+        CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN);
+    CHECK(agent.wait.ms == TCALL_WAIT_POLL_MS);
+    tcall_agent_cancel(&agent);
+    tcall_agent_wait(&agent);
+    CHECK(world.waits == 0);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_CANCELLED);
+}
+
+/* The sleep is no longer than the flag of cancel may wait; the data is not cut.
+ */
+static void test_data(void)
+{
+    begin(1500, 1);
+    CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+    while (world.calls[0] == 0)
+        CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN);
+    CHECK(agent.wait.ms == 1500 && agent.wait.count == 0);
+    tcall_agent_wait(&agent);
+    CHECK(world.waits == 1 && world.ms == TCALL_WAIT_MOST_MS);
+    CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN && world.calls[0] == 1);
+    CHECK(agent.wait.ms == 1500 - TCALL_WAIT_MOST_MS);
+    /* The limit of the turn is nearer. */
+    world.ms = 9000;
+    world.end = 20000;
+    CHECK(tcall_agent_step(&agent) == TCALL_E_AGAIN);
+    CHECK(world.calls[0] == 2 && agent.wait.ms == 1000);
+    world.ms = 10000;
+    while (tcall_agent_step(&agent) == TCALL_E_AGAIN)
+        continue;
+    CHECK(world.calls[0] == 3);
+}
+
+static void test_merge(void)
+{
+    tcall_wait one, two;
+    int i;
+
+    memset(&one, 0, sizeof one);
+    memset(&two, 0, sizeof two);
+    one.ms = two.ms = TCALL_WAIT_NEVER;
+    CHECK(tcall_wait_ms(&one, 500) == TCALL_E_AGAIN && one.ms == 500);
+    CHECK(tcall_wait_ms(&one, 600) == TCALL_E_AGAIN && one.ms == 500);
+    CHECK(tcall_wait_handle(&two, 7, TCALL_WAIT_WRITE) == TCALL_E_AGAIN);
+    CHECK(tcall_wait_merge(&one, &two) == TCALL_E_AGAIN);
+    CHECK(one.ms == 500 && one.count == 1 && one.handles[0].handle == 7 &&
+          one.handles[0].events == TCALL_WAIT_WRITE);
+    for (i = 0; i < TOOLCALL_MAX_HANDLES; i++)
+        tcall_wait_handle(&two, i, TCALL_WAIT_READ);
+    /* There is no room for the last one: it becomes a poll. */
+    CHECK(two.count == TOOLCALL_MAX_HANDLES && two.ms == TCALL_WAIT_POLL_MS);
+}
+
+int main(void)
+{
+    test_merge();
+    test_calls();
+    test_silence();
+    test_data();
+    return check_sum("test_wait");
+}
