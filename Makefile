@@ -14,7 +14,7 @@
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
-# make install PREFIX=/usr/local: the header, and those of tools/
+# make install PREFIX=/usr/local: headers and, but for NO_PORT=1, port/ as a library
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
 #
@@ -87,14 +87,14 @@ run: $(main)
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
-	    tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
+	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls \
+	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
 	    tests/mcp_clients.py \
 	    $(timed_tests) tests/pick.py
 
@@ -198,9 +198,24 @@ format-check:
 	@tests/need clang-format
 	clang-format --dry-run --Werror $(sources)
 
-install:
-	install -D -m 644 toolcall.h $(DESTDIR)$(PREFIX)/include/toolcall.h
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/toolcall/tools tools/*.h
+# What pkg-config answers for toolcall and toolcall-port.
+version = $(shell sed -n 's/.*define TOOLCALL_VERSION "\(.*\)"/\1/p' toolcall.h)
+to      = $(DESTDIR)$(PREFIX)
+$(BUILD)/libtoolcall_port.a: $(port)
+	@$(AR) rcs $@ $(port)
+$(BUILD)/%.pc: cmake/%.pc.in FORCE
+	@mkdir -p $(BUILD)
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' $< >$@
+install: toolcall.h $(BUILD)/toolcall.pc $(if $(NO_PORT),,$(BUILD)/toolcall-port.pc $(BUILD)/libtoolcall_port.a)
+	install -d $(to)/include/toolcall/tools $(to)/include/toolcall/port $(to)/lib/pkgconfig
+	install -m 644 toolcall.h $(to)/include
+	install -m 644 tools/*.h tools/shapes.c $(to)/include/toolcall/tools
+	install -m 644 $(BUILD)/toolcall.pc $(to)/lib/pkgconfig
+ifndef NO_PORT
+	install -m 644 port/*.h $(to)/include/toolcall/port
+	install -m 644 $(BUILD)/libtoolcall_port.a $(to)/lib
+	install -m 644 $(BUILD)/toolcall-port.pc $(to)/lib/pkgconfig
+endif
 clean:
 	rm -rf $(BUILD)
 

@@ -101,7 +101,7 @@ typedef struct ttool_shell_desc {
     /* What the disk of the workspace may fill by during a call, whoever does
      * it; default 1024. It is looked at with each poll of the call. */
     uint32_t max_disk_mb;
-    uint32_t max_tmp_mb;    /* of /tmp, which is memory; default 64 */
+    uint32_t max_tmp_mb;    /* of /tmp and of /dev/shm, each; default 64 */
     uint32_t max_processes; /* and threads, all together; default 128. Before
                                Linux 5.14 others of the same user count. */
 } ttool_shell_desc;
@@ -512,7 +512,8 @@ static void ttool_options_(ttool_launch_ *l)
              (unsigned long long)d->max_tmp_mb << 20);
     ttool_option_(l, "--size", number, NULL);
     ttool_option_(l, "--tmpfs", "/tmp", NULL);
-    ttool_option_(l, "--symlink", "/tmp", "/dev/shm");
+    ttool_option_(l, "--size", number, NULL);
+    ttool_option_(l, "--tmpfs", "/dev/shm", NULL);
     ttool_options_readable_(l);
     if (!d->any_program)
         ttool_options_programs_(l);
@@ -706,6 +707,7 @@ typedef struct ttool_bash_ {
     int how;        /* it ended, as for waitpid */
     uint64_t total; /* bytes of output */
     uint64_t disk_mb;
+    ttool_held_ held; /* of what was emitted */
     size_t said_len;
     char said[768];             /* by bwrap */
     char group[TTOOL_MAX_PATH]; /* its cgroup; may be empty */
@@ -882,7 +884,7 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
         } else if (cx) {
             tcall_writer_init(&shown, buf, sizeof buf);
             tcall_writer_sink(&shown, ttool_bash_emit_, cx);
-            ttool_write_content_(&shown, piece, (size_t)n);
+            ttool_write_piece_(&shown, &run->held, piece, (size_t)n);
             tcall_writer_flush(&shown);
         }
     }

@@ -22,6 +22,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* No program has all tools, and each needs other parts of what follows. */
 #if defined __GNUC__
@@ -195,10 +196,61 @@ static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
     return whole;
 }
 
+/* The beginning of a character that a piece of text ended with. */
+typedef struct ttool_held_ {
+    char bytes[4];
+    size_t count;
+} ttool_held_;
+
+/* Bytes of what begins so: of a character, or of a line's end. */
+static size_t ttool_begun_len_(char first)
+{
+    uint8_t c = (uint8_t)first;
+    if (c == '\r')
+        return 2;
+    return c < 0xC2 || c > 0xF4 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+}
+
+static bool ttool_belongs_(const ttool_held_ *held, char next)
+{
+    return held->bytes[0] == '\r' ? next == '\n' : (next & 0xC0) == 0x80;
+}
+
+static void ttool_write_held_(tcall_writer *w, ttool_held_ *held)
+{
+    ttool_write_content_(w, held->bytes, held->count);
+    held->count = 0;
+}
+
+/* Text from outside in pieces, which may end anywhere. What is held after the
+ * last is for ttool_write_held_. */
+static void ttool_write_piece_(tcall_writer *w, ttool_held_ *held,
+                               const char *p, size_t len)
+{
+    const char *end = p + len;
+    while (p < end) {
+        if (held->count && !ttool_belongs_(held, *p))
+            ttool_write_held_(w, held);
+        if (!held->count) {
+            size_t n = ttool_valid_(p, (size_t)(end - p));
+            tcall_write_bytes(w, p, n);
+            p += n;
+        }
+        if (p == end)
+            break;
+        held->bytes[held->count++] = *p++;
+        if (held->count == ttool_begun_len_(held->bytes[0]))
+            ttool_write_held_(w, held);
+    }
+}
+
 /* A path on one line: line ends and tabs are escaped as well, and so that
- * nothing else looks like an escape, a backslash is two. */
+ * nothing else looks like an escape, a backslash is two. Nor does it begin like
+ * a notice of ours. */
 static void ttool_write_path_(tcall_writer *w, const char *path)
 {
+    if (*path == '[')
+        tcall_write_text(w, "./");
     while (*path) {
         size_t n = strcspn(path, "\\\t\r\n");
         ttool_write_content_(w, path, n);
@@ -209,6 +261,17 @@ static void ttool_write_path_(tcall_writer *w, const char *path)
             ttool_write_escape_(w, path, 1);
         path += *path != '\0';
     }
+}
+
+/* Makes a mark that no text from outside can know. A line of it before and
+ * after such text tells it from what is ours. */
+static bool ttool_fence_(char mark[17])
+{
+    uint64_t random;
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random)
+        return false;
+    snprintf(mark, 17, "%016llx", (unsigned long long)random);
+    return true;
 }
 
 #ifdef __cplusplus
