@@ -32,24 +32,33 @@ static size_t tcall_agent_aligned_(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* Where the path has to name the model, it is put together in the block. */
+/* Where the path has to name the model, it is put together in the block, right
+ * before the conversation, which moves. */
 static int tcall_agent_set_path_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
+    tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
+    size_t size = 0, start = chat->start - agent->path_size;
     tcall_writer writer;
+    if (rest)
+        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
+                                    strlen(agent->desc.model));
+    if (size > agent->path_size &&
+        !tcall_block_room_(block, size - agent->path_size))
+        return TCALL_E_MEMORY;
+    tcall_chat_shift_(chat, chat->start, start + size);
+    chat->start = start + size;
+    agent->path_size = size;
     if (!rest)
         return TCALL_OK;
-    tcall_writer_init(&writer, tcall_block_gap_(block),
-                      tcall_block_free_(block));
+    tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
     tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
     agent->desc.path = writer.buf;
-    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return TCALL_OK;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -64,8 +73,6 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -74,8 +81,30 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    tcall_agent_desc before = agent->desc;
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    error = tcall_agent_set_path_(agent);
+    if (error < 0)
+        agent->desc = before;
+    return error;
 }
 
 /* Without a clock no time ever passes: limits were refused at the start, and
@@ -576,7 +605,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* A result belongs to its call by the id; the name is for providers that want
  * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, bool error)
+                                   tcall_str text, int error)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -601,7 +630,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_)
         return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text, error);
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
@@ -671,7 +701,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        error = tcall_agent_add_result_(agent, call, text, call->error);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
