@@ -71,6 +71,10 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;     /* time for one turn; default: no limit */
+    /* Tokens of one turn, requests and answers together, as the provider counts
+     * them: once there are so many no call runs and no request is made. An
+     * answer that ends the turn may pass it. Default: no limit. */
+    uint32_t max_turn_tokens;
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -94,8 +98,9 @@ typedef struct tcall_agent_desc {
     const tcall_variable *variables;
     /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
      * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, those of the turn before and the pinned ones are. NULL: all
-     * are sent. */
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -200,6 +205,7 @@ struct tcall_agent {
     uint16_t picks[TCALL_AGENT_PICKS];
     uint16_t rounds, calls, tries; /* of this turn; tries of this request */
     uint32_t started;              /* when the turn began */
+    uint32_t tokens;               /* of this turn */
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;

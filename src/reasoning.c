@@ -1,5 +1,5 @@
 #pragma once
-#include "element.c"
+#include "reader.c"
 
 /* ==========================================================================
  * >>reasoning: what goes back to the provider that it came from
@@ -39,8 +39,7 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at,
-                                         size_t more)
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
 {
     size_t dropped = more;
     dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
@@ -87,7 +86,7 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                    tcall_str piece)
+                                          tcall_str piece)
 {
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
@@ -97,7 +96,8 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
+                                              const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -185,11 +185,9 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
         head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
         head->index = reader->index;
         if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw,
-                                         reader->raw_missing);
+            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
     } else {
         tcall_reader_remove_(reader, reader->raw);
     }
     reader->raw_missing = 0;
 }
-
