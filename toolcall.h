@@ -3393,6 +3393,10 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;     /* time for one turn; default: no limit */
+    /* Tokens of one turn, requests and answers together, as the provider counts
+     * them: once there are so many no call runs and no request is made. An
+     * answer that ends the turn may pass it. Default: no limit. */
+    uint32_t max_turn_tokens;
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -3523,6 +3527,7 @@ struct tcall_agent {
     uint16_t picks[TCALL_AGENT_PICKS];
     uint16_t rounds, calls, tries; /* of this turn; tries of this request */
     uint32_t started;              /* when the turn began */
+    uint32_t tokens;               /* of this turn */
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
@@ -23327,6 +23332,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
         tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
+    agent->tokens = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
@@ -23349,6 +23355,9 @@ static int tcall_agent_over_(const tcall_agent *agent)
         return TCALL_E_CANCELLED;
     if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
     return TCALL_OK;
 }
 
@@ -23632,6 +23641,18 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
             error == tcall_answer_ending(&agent->answer));
 }
 
+/* What a provider does not count is zero; more than fits is the limit. */
+static void tcall_agent_count_tokens_(tcall_agent *agent)
+{
+    const tcall_answer *answer = &agent->answer;
+    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    if (answer->input_tokens > 0)
+        more = (uint32_t)answer->input_tokens;
+    if (answer->output_tokens > 0)
+        more += (uint32_t)answer->output_tokens;
+    agent->tokens += more < room ? more : room;
+}
+
 /* The answer is complete: goes on with its calls, or ends the turn. */
 TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
 {
@@ -23650,6 +23671,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->opened = agent->reconnected = false;
     agent->rounds++;
     agent->tries = 0;
+    tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_

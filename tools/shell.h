@@ -32,8 +32,10 @@
  * git (hooks, aliases, filters), perl, python and every shell. List one and
  * what holds is the sandbox: such a program may read and change the workspace,
  * its .git and hard links in it too, use up its limits, and start what is
- * listed and what is executable in the workspace, /usr/lib and other readable
- * places. Not more: no shell unless one is listed ("sh", NULL, "-c", NULL).
+ * listed. What is executable in the workspace, in /usr/lib and other readable
+ * places it may start too, unless there is a setpriv that knows Landlock
+ * (util-linux 2.40): then no more than the listed programs and the dynamic
+ * loader. No shell unless one is listed ("sh", NULL, "-c", NULL).
  *
  * Linux 5.3, user namespaces, bubblewrap 0.5. Needs _GNU_SOURCE before the
  * first system header.
@@ -83,7 +85,9 @@ typedef struct ttool_shell_desc {
      * need. And the whole environment; default PATH, LANG, HOME. */
     const char *const *readable;
     const char *const *environment;
-    const char *bwrap; /* its path; default: as for a command */
+    const char *bwrap;   /* its path; default: as for a command */
+    const char *setpriv; /* likewise; not used with any_program or a command
+                            that has a path of its own */
     /* A directory of cgroup v2 that is ours alone, has no processes, and whose
      * cgroup.subtree_control has memory and pids: each call gets a group in
      * it. Default: none. */
@@ -111,11 +115,12 @@ typedef struct ttool_shell {
     char refusal[160]; /* after TCALL_E_SERVICE: why, a sentence */
     /* private */
     char description[512];
-    char bwrap[256]; /* empty: there is no sandbox */
+    char bwrap[256];   /* empty: there is no sandbox */
+    char setpriv[256]; /* empty: Landlock is not used */
     unsigned calls;
 } ttool_shell;
 
-/* Tries the sandbox, which takes some 20 ms. Returns TCALL_OK; TCALL_E_USAGE:
+/* Tries the sandbox, which takes some 30 ms. Returns TCALL_OK; TCALL_E_USAGE:
  * no workspace or no command; TCALL_E_SERVICE: the sandbox, or a limit, is
  * required and cannot be kept here: shell->refusal says why. */
 int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc);
@@ -518,7 +523,9 @@ static void ttool_options_(ttool_launch_ *l)
     if (!d->any_program)
         ttool_options_programs_(l);
     if (l->trial)
-        ttool_option_(l, "--ro-bind", l->shell->bwrap, l->program);
+        ttool_option_(l, "--ro-bind", l->shell->bwrap, "/bwrap");
+    if (*l->shell->setpriv)
+        ttool_option_(l, "--ro-bind", l->shell->setpriv, "/setpriv");
     ttool_option_(l, d->read_only ? "--ro-bind" : "--bind", root, root);
     ttool_option_(l, "--chdir", l->directory, NULL);
     ttool_option_(l, "--remount-ro", "/", NULL);
@@ -653,35 +660,72 @@ static bool ttool_be_mortal_(const ttool_launch_ *l, pid_t host)
            setitimer(ITIMER_REAL, &t, NULL) == 0;
 }
 
+/* With Landlock these can be executed, as far as they are there: what is in the
+ * directories of programs, and loaders. */
+#define TTOOL_EXECUTE_ "path-beneath:execute:"
+static const char *const ttool_execute_[] = {
+    TTOOL_EXECUTE_ "/usr/local/bin",
+    TTOOL_EXECUTE_ "/usr/bin",
+    TTOOL_EXECUTE_ "/bin",
+    TTOOL_EXECUTE_ "/lib64/ld-linux-x86-64.so.2",
+    TTOOL_EXECUTE_ "/lib/ld-linux.so.2",
+    TTOOL_EXECUTE_ "/lib/ld-linux-aarch64.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-linux-armhf.so.3",
+    TTOOL_EXECUTE_ "/lib/ld-linux-riscv64-lp64d.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-musl-x86_64.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-musl-aarch64.so.1"};
+
+enum { TTOOL_EXECUTES_ = sizeof ttool_execute_ / sizeof *ttool_execute_ };
+
+/* The words of bwrap, and of what it starts. */
+static void ttool_be_words_(const ttool_launch_ *l, const char **words)
+{
+    int n = 0, i;
+    words[n++] = l->words[0];
+    if (l->boxed) {
+        words[n++] = "--args";
+        words[n++] = "3";
+        words[n++] = "--";
+    }
+    if (l->boxed && !l->trial && *l->shell->setpriv) {
+        words[n++] = "/setpriv";
+        words[n++] = "--landlock-access";
+        words[n++] = "fs:execute";
+        for (i = 0; i < TTOOL_EXECUTES_; i++)
+            if (access(ttool_execute_[i] + strlen(TTOOL_EXECUTE_), F_OK) == 0) {
+                words[n++] = "--landlock-rule";
+                words[n++] = ttool_execute_[i];
+            }
+    }
+    if (l->boxed)
+        words[n++] = l->program;
+    for (i = 1; l->words[i]; i++)
+        words[n++] = l->words[i];
+    words[n] = NULL;
+}
+
+/* execve changes none of them, whatever its type says. */
+static char *const *ttool_same_(const char *const *words)
+{
+    char *const *same;
+    memcpy(&same, &words, sizeof same);
+    return same;
+}
+
 static void ttool_be_(const ttool_launch_ *l, pid_t host,
                       const char *const *environment)
 {
     static const char failed[] = "it could not be started";
-    const ttool_shell_desc *d = &l->shell->desc;
-    const char *path = l->boxed ? l->shell->bwrap : l->program;
-    char *words[TTOOL_MAX_WORDS + 6], args[] = "--args", three[] = "3",
-                                      end[] = "--";
-    char *const *vars;
-    int i, n = 0;
-    words[n++] = l->words[0];
-    if (l->boxed) {
-        words[n++] = args;
-        words[n++] = three;
-        words[n++] = end;
-        memcpy(&words[n++], &l->program, sizeof l->program);
-    }
-    for (i = 1; l->words[i]; i++)
-        words[n++] = l->words[i];
-    words[n] = NULL;
-    /* It changes neither words nor environment, whatever its type says. */
-    memcpy(&vars, &environment, sizeof vars);
+    const char *words[TTOOL_MAX_WORDS + 2 * TTOOL_EXECUTES_ + 10];
+    ttool_be_words_(l, words);
     if (l->group < 0 || write(l->group, "0", 1) == 1) {
         ttool_be_clean_(l);
-        if (ttool_limits_(d, l->limit) && ttool_become_(d) &&
-            ttool_be_mortal_(l, host) &&
+        if (ttool_limits_(&l->shell->desc, l->limit) &&
+            ttool_become_(&l->shell->desc) && ttool_be_mortal_(l, host) &&
             prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
             (l->boxed || chdir(l->directory) == 0))
-            execve(path, words, vars);
+            execve(l->boxed ? l->shell->bwrap : l->program, ttool_same_(words),
+                   ttool_same_(environment));
     }
     (void)!write(2, failed, sizeof failed - 1);
     _exit(127);
@@ -1297,24 +1341,20 @@ static const char *ttool_shell_limits_(const ttool_shell_desc *d)
     return NULL;
 }
 
-/* Lets bwrap print its version, in the sandbox. NULL, or why that fails. */
-static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run)
+/* Runs a program in the sandbox. NULL, or why that fails. */
+static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run,
+                                    const char *program, char *const *words)
 {
-    char bwrap[] = "bwrap", version[] = "--version";
-    char *words[] = {bwrap, version, NULL};
-    ttool_command command = {"bwrap", shell->desc.bwrap, NULL, NULL};
     ttool_launch_ l;
-    if (TTOOL_ARCH_ == 0)
-        return "there is no list of system calls for this machine";
-    if (!ttool_program_(&command, shell->bwrap, sizeof shell->bwrap))
-        return "bwrap is not installed (package bubblewrap)";
     memset(&l, 0, sizeof l);
     l.shell = shell;
-    l.program = "/bwrap";
+    l.program = program;
     l.directory = shell->desc.workspace->name;
     l.words = words;
     l.limit = 5000;
     l.boxed = l.trial = true;
+    memset(run, 0, sizeof *run);
+    run->keep = 256;
     if (!ttool_bash_start_(run, &l))
         return shell->desc.cgroup ? "its cgroup has no limits to set, or it "
                                     "could not be started"
@@ -1328,6 +1368,36 @@ static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run)
         '\0';
     run->kept[strcspn(run->kept, "\n")] = '\0';
     return run->stopped ? "limits cannot be set here" : run->kept;
+}
+
+static const char *ttool_shell_box_(ttool_shell *shell, ttool_bash_ *run)
+{
+    char bwrap[] = "bwrap", version[] = "--version";
+    char *words[] = {bwrap, version, NULL};
+    ttool_command command = {"bwrap", shell->desc.bwrap, NULL, NULL};
+    if (TTOOL_ARCH_ == 0)
+        return "there is no list of system calls for this machine";
+    if (!ttool_program_(&command, shell->bwrap, sizeof shell->bwrap))
+        return "bwrap is not installed (package bubblewrap)";
+    return ttool_shell_try_(shell, run, "/bwrap", words);
+}
+
+/* Landlock on top, where setpriv and the kernel know it. */
+static void ttool_shell_landlock_(ttool_shell *shell, ttool_bash_ *run)
+{
+    const ttool_shell_desc *d = &shell->desc;
+    char setpriv[] = "setpriv", option[] = "--landlock-access",
+         right[] = "fs:execute", version[] = "--version";
+    char *words[] = {setpriv, option, right, version, NULL};
+    ttool_command command = {"setpriv", d->setpriv, NULL, NULL};
+    bool wanted = !d->any_program;
+    size_t i;
+    for (i = 0; i < d->command_count; i++)
+        wanted = wanted && !d->commands[i].program;
+    if (!wanted ||
+        !ttool_program_(&command, shell->setpriv, sizeof shell->setpriv) ||
+        ttool_shell_try_(shell, run, "/setpriv", words))
+        shell->setpriv[0] = '\0';
 }
 
 static void ttool_shell_describe_(ttool_shell *shell)
@@ -1352,7 +1422,6 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
     } trial;
     const char *why = NULL;
     memset(shell, 0, sizeof *shell);
-    memset(&trial, 0, sizeof trial);
     *d = *desc;
     if (!d->workspace || !d->command_count)
         return TCALL_E_USAGE;
@@ -1360,11 +1429,12 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
     ttool_shell_describe_(shell);
     if (d->sandbox == TTOOL_SANDBOX_REQUIRED)
         why = ttool_shell_limits_(d);
-    trial.run.keep = 256;
     if (!why && d->sandbox != TTOOL_SANDBOX_NONE)
-        why = ttool_shell_try_(shell, &trial.run);
+        why = ttool_shell_box_(shell, &trial.run);
     if (why || d->sandbox == TTOOL_SANDBOX_NONE)
         shell->bwrap[0] = '\0';
+    if (!why && *shell->bwrap)
+        ttool_shell_landlock_(shell, &trial.run);
     if (!why)
         return TCALL_OK;
     snprintf(shell->refusal, sizeof shell->refusal,
