@@ -3326,19 +3326,38 @@ TCALL_SERVERS(TCALL_X_)
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
- * >>agent: say, run, plan, over a transport
+ * >>transport: the one door to the network
  *
- * The library never opens a socket: tcall_transport is the door to the
- * network, and port/ has one that fits. A request is written twice by the
- * same function, once to count its bytes and once to send them. Planning and
- * acting are apart: tcall_agent_plan returns checked calls, tcall_agent_step
- * and tcall_agent_run also run them.
+ * The library never opens a socket: an agent is given a transport, and port/
+ * has one that fits. What follows is for authors of others.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-struct tcall_request;
-struct tcall_response;
+/* One header line. The value is sent as value followed by secret; the secret
+ * must never reach a log, an error or an event. Both may be NULL. */
+typedef struct tcall_header {
+    const char *name;
+    const char *value;
+    const char *secret;
+} tcall_header;
+
+/* What the transport has to send before the body. Host, port and TLS belong
+ * to the transport, which was set up for one server. */
+typedef struct tcall_request {
+    const char *method;          /* "POST" */
+    const char *path;            /* "/v1/chat/completions" */
+    const tcall_header *headers; /* beside Host and Content-Length */
+    size_t header_count;
+    size_t body_len; /* exact number of bytes of the body */
+} tcall_request;
+
+/* What is known of the answer besides its body. */
+typedef struct tcall_response {
+    int status;          /* HTTP status, 0 as long as it is unknown */
+    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
+    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
+} tcall_response;
 
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
@@ -3349,8 +3368,7 @@ typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
      * gives its first byte. */
-    int (*open)(void *user, const struct tcall_request *req,
-                struct tcall_response *res);
+    int (*open)(void *user, const tcall_request *req, tcall_response *res);
     /* Returns how many of the len bytes were accepted, > 0. */
     int (*write)(void *user, const char *bytes, size_t len);
     /* Returns how many bytes were stored, or 0 when the body is complete. A
@@ -3369,6 +3387,18 @@ typedef struct tcall_transport {
     void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 /* What an agent is made of. tc, provider, model and the transport's open,
  * write, read and close are required; zero is the default of all the rest. */
@@ -3481,33 +3511,6 @@ TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
  * on with tcall_agent_step. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
-
-/* -- For authors of transports -- */
-
-/* One header line. The value is sent as value followed by secret; the secret
- * must never reach a log, an error or an event. Both may be NULL. */
-typedef struct tcall_header {
-    const char *name;
-    const char *value;
-    const char *secret;
-} tcall_header;
-
-/* What the transport has to send before the body. Host, port and TLS belong
- * to the transport, which was set up for one server. */
-typedef struct tcall_request {
-    const char *method;          /* "POST" */
-    const char *path;            /* "/v1/chat/completions" */
-    const tcall_header *headers; /* beside Host and Content-Length */
-    size_t header_count;
-    size_t body_len; /* exact number of bytes of the body */
-} tcall_request;
-
-/* What is known of the answer besides its body. */
-typedef struct tcall_response {
-    int status;          /* HTTP status, 0 as long as it is unknown */
-    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
-    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
-} tcall_response;
 
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
