@@ -77,8 +77,6 @@ static int start(ttool_shell_desc d, bool registered)
     tcall_desc t;
     int r = ttool_shell_init(&shell, &d);
     if (r < 0)
-        printf("     %s\n", shell.refusal);
-    if (r < 0)
         return r;
     ttool_shell_row(rows, &shell);
     memset(&t, 0, sizeof t);
