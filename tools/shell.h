@@ -874,6 +874,8 @@ static void ttool_bash_listen_(ttool_bash_ *run, const ttool_shell_desc *d)
     ssize_t n = run->status < 0 || !room
                     ? 0
                     : read(run->status, run->said + run->said_len, room);
+    if (n == 0 && run->status >= 0 && room)
+        ttool_drop_(&run->status);
     if (n <= 0)
         return;
     run->said_len += (size_t)n;
@@ -912,6 +914,8 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
     ssize_t n;
     for (looks = 0; looks < 64; looks++) {
         n = read(run->output, piece, sizeof piece);
+        if (n == 0)
+            ttool_drop_(&run->output);
         if (n <= 0)
             return;
         ttool_bash_keep_(run, piece, (size_t)n);
@@ -1257,6 +1261,22 @@ static void ttool_bash_progress_(tcall_ctx *cx, ttool_bash_ *run)
     tcall_progress(cx, said);
 }
 
+/* Waits for output and, where that has ended, for the program to end as well,
+ * which comes soon. The disk is looked at now and then. */
+static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
+{
+    bool ends = run->output < 0 || (run->boxed && run->status < 0);
+    uint32_t spent = ttool_sys_now_ms_() - run->began;
+    if (run->output >= 0)
+        tcall_wait_handle(&cx->wait, run->output, TCALL_WAIT_READ);
+    if (run->status >= 0 && run->said_len < sizeof run->said - 1)
+        tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
+    if (ends || run->stopped)
+        return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
+    tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
+    return tcall_wait_ms(&cx->wait, TCALL_WAIT_MOST_MS);
+}
+
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)cx->user;
@@ -1272,9 +1292,9 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (r < 0)
             return r;
     }
-    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 10)) {
+    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 0)) {
         ttool_bash_progress_(cx, run);
-        return TCALL_E_AGAIN;
+        return ttool_bash_wait_(cx, run);
     }
     ttool_bash_end_(run, &shell->desc);
     return ttool_bash_result_(cx, run, out);
