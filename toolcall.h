@@ -3393,11 +3393,7 @@ typedef struct tcall_transport {
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent: say, run, plan, over a transport
- *
- * A request is written twice by the same function, once to count its bytes and
- * once to send them. Planning and acting are apart: tcall_agent_plan returns
- * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ * >>agent_desc: what an agent is made of
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3463,6 +3459,18 @@ enum {
     TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 typedef struct tcall_agent tcall_agent;
 
