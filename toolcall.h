@@ -353,10 +353,33 @@ typedef struct tcall_wait {
 
 /* Add to what is waited for: a time from now; a handle to become readable or
  * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
- * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
-TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
-TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
-TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. They are inline, so that a
+ * transport can be linked without the rest of the library. */
+static inline int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
+}
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -1661,7 +1684,8 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
  * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. */
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
@@ -3073,7 +3097,9 @@ enum {
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
     TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024   /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
+                                          before it has changed */
 };
 
 struct tcall_provider {
@@ -3390,8 +3416,9 @@ typedef struct tcall_agent_desc {
     const tcall_variable *variables;
     /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
      * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, those of the turn before and the pinned ones are. NULL: all
-     * are sent. */
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -4146,32 +4173,6 @@ TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
 TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
 {
     return wait->ms == TCALL_WAIT_NEVER && !wait->count;
-}
-
-int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
-{
-    if (ms < wait->ms)
-        wait->ms = ms;
-    return TCALL_E_AGAIN;
-}
-
-int tcall_wait_handle(tcall_wait *wait, int handle, int events)
-{
-    if (wait->count == TOOLCALL_MAX_HANDLES)
-        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
-    wait->handles[wait->count].handle = handle;
-    wait->handles[wait->count].events = (uint8_t)events;
-    wait->count++;
-    return TCALL_E_AGAIN;
-}
-
-int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
-{
-    int i;
-    for (i = 0; i < other->count; i++)
-        tcall_wait_handle(wait, other->handles[i].handle,
-                          other->handles[i].events);
-    return tcall_wait_ms(wait, other->ms);
 }
 
 /* ==========================================================================
@@ -9020,49 +9021,106 @@ tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
     }
 }
 
-/* Writes a value. This and tcall_write_struct are all that takes stack once for
- * each level of a shape. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* An object or list of a struct that is written. */
+typedef struct tcall_put_level_ {
+    const void *more;      /* its tcall_object, or the tcall_shape of an item */
+    const char *at;        /* its struct, or the next item */
+    uint16_t index, count; /* of the next member or item; of all */
+    uint16_t size;         /* of an item */
+    bool list;
+} tcall_put_level_;
+
+/* Opens a value that has parts; returns false of any other. */
+static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
+                            const tcall_shape *node, const char *at)
 {
-    uint16_t left;
-    if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-    } else if (node->kind == TCALL_KIND_LIST) {
-        TCALL_FETCH_(tcall_shape, item, node->more);
-        memcpy(&left, at, sizeof left);
-        tcall_write_open(writer, '[');
-        for (at += node->digits; left; left--, at += node->size)
-            tcall_put_value_(writer, item, at);
-        tcall_write_close(writer, ']');
+    level->more = node->more;
+    level->at = at;
+    level->index = 0;
+    level->list = node->kind == TCALL_KIND_LIST;
+    if (level->list) {
+        memcpy(&level->count, at, sizeof level->count);
+        level->at += node->digits;
+        level->size = node->size;
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        TCALL_FETCH_(tcall_object, object, node->more);
+        level->count = object->count;
     } else {
-        tcall_put_leaf_(writer, node, at);
+        return false;
     }
+    tcall_write_open(writer, level->list ? '[' : '{');
+    return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes the key of the next member that came or has a default. Gives where it
+ * lies, NULL of one that came as null. Returns its node, or NULL. */
+static const tcall_shape *tcall_put_member_(tcall_writer *writer,
+                                            tcall_put_level_ *level,
+                                            const char **at)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *base = (const char *)args, *name = object->names;
-    const uint8_t *given = (const uint8_t *)args;
-    const uint8_t *came = given + (object->count + 7) / 8;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+    TCALL_FETCH_(tcall_object, object, level->more);
+    const uint8_t *given = (const uint8_t *)level->at;
+    const uint8_t *came = given + (level->count + 7) / 8;
+    while (level->index < level->count) {
+        unsigned i = level->index++;
         TCALL_FETCH_(tcall_shape, node, object->members + i);
         bool holds =
             TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
             (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
-        tcall_put_key_(writer, name);
-        if (holds)
-            tcall_put_value_(writer, node, base + node->offset);
-        else
-            tcall_write_null(writer);
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        *at = holds ? level->at + node->offset : NULL;
+        return object->members + i;
     }
-    return tcall_write_close(writer, '}');
+    return NULL;
+}
+
+/* The same of items. */
+static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
+                                          const char **at)
+{
+    if (level->index == level->count)
+        return NULL;
+    level->index++;
+    *at = level->at;
+    level->at += level->size;
+    return (const tcall_shape *)level->more;
+}
+
+/* There is no recursion: what is open is a list of levels. */
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    /* what is in the last one lies too deep */
+    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
+    tcall_shape root;
+    memset(&root, 0, sizeof root);
+    root.kind = TCALL_KIND_OBJECT;
+    root.more = shape;
+    tcall_put_open_(writer, level, &root, (const char *)args);
+    for (;;) {
+        const char *at = NULL;
+        const tcall_shape *next = level->list
+                                      ? tcall_put_item_(level, &at)
+                                      : tcall_put_member_(writer, level, &at);
+        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
+            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
+        if (!next) {
+            tcall_write_close(writer, level->list ? ']' : '}');
+            if (level == levels)
+                return writer->error;
+            level--;
+        } else if (!at) {
+            tcall_write_null(writer);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, next);
+            if (tcall_put_open_(writer, level + 1, node, at))
+                level++;
+            else
+                tcall_put_leaf_(writer, node, at);
+        }
+    }
 }
 
 /* ---- where a misfit is ---- */
@@ -12743,6 +12801,26 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
         memmove(block->base + to, block->base + from, block->low - from);
     block->low += to - from;
     tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Forgets all reasoning and signatures. Providers bind them to all that was
+ * sent before: where that has changed they would be refused. */
+TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
+{
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
+        size_t len = tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+        if (head->kind == TCALL_ITEM_REASONING) {
+            tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
+            continue;
+        }
+        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
+        tcall_chat_shift_(chat, end, end - len);
+        at += tcall_head_size_(head);
+    }
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */
@@ -22188,7 +22266,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22372,7 +22450,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant','content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -23148,44 +23226,75 @@ static uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Of what the conversation may use, a quarter is kept free for answers. */
-static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. Returns
+ * whether turns were dropped: then up to a third is free, so that it happens
+ * seldom. */
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
-    tcall_chat_make_room(&agent->chat, all / 4 + more);
+    size_t before = block->low;
+    if (tcall_block_free_(block) < all / 4 + more)
+        tcall_chat_make_room(&agent->chat, all / 3 + more);
+    return block->low != before;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
+/* Is this tool one of those that were sent last? */
+static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+{
+    int i;
+    for (i = 0; i < agent->pick_count; i++)
+        if (agent->picks[i] == index)
+            return true;
+    return false;
+}
+
+/* Takes these picks for the turn, unless those of the turn before hold all of
+ * them. Returns whether other tools are sent now. */
+static bool tcall_agent_take_picks_(tcall_agent *agent,
+                                    const tcall_picked *picks, int count)
+{
+    bool known = agent->picked && count >= 0;
+    int i;
+    for (i = 0; i < count; i++)
+        known = known && tcall_agent_sends_(agent, picks[i].index);
+    if (known)
+        return false;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
+    return true;
+}
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. Returns whether they are others than before. */
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0, i;
+    int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return;
+        return false;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
     if (count >= 0 && pinned == count && agent->pick_count > count)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+        return false;
+    return tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 {
     (void)agent;
     (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -23198,7 +23307,8 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_make_room_(agent, text.len);
+    if (tcall_agent_make_room_(agent, text.len))
+        tcall_chat_forget_(&agent->chat);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -23213,7 +23323,8 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    tcall_agent_pick_(agent, text);
+    if (tcall_agent_pick_(agent, text))
+        tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
@@ -23385,7 +23496,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    tcall_agent_make_room_(agent, 0);
+    if (tcall_agent_make_room_(agent, 0) &&
+        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+        tcall_chat_forget_(&agent->chat);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);

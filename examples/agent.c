@@ -38,6 +38,7 @@
 #include "examples/trace.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -972,10 +973,25 @@ static void show_error(int error)
     fputc('\n', stderr);
 }
 
+static void on_interrupt(int number)
+{
+    (void)number;
+    tcall_agent_cancel(&agent);
+}
+
+/* Ctrl-C ends the turn, not the program. Without SA_RESTART it also ends what
+ * waits for an answer to a question. */
 static bool turn(const char *text)
 {
-    int r = tcall_agent_run(&agent, tcall_str_of(text));
+    struct sigaction own, before;
+    int r;
 
+    memset(&own, 0, sizeof own);
+    own.sa_handler = on_interrupt;
+    sigaction(SIGINT, &own, &before);
+    r = tcall_agent_run(&agent, tcall_str_of(text));
+    sigaction(SIGINT, &before, NULL);
+    clearerr(stdin);
     if (term.middle)
         putchar('\n');
     term.middle = false;

@@ -115,44 +115,75 @@ static uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Of what the conversation may use, a quarter is kept free for answers. */
-static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. Returns
+ * whether turns were dropped: then up to a third is free, so that it happens
+ * seldom. */
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
-    tcall_chat_make_room(&agent->chat, all / 4 + more);
+    size_t before = block->low;
+    if (tcall_block_free_(block) < all / 4 + more)
+        tcall_chat_make_room(&agent->chat, all / 3 + more);
+    return block->low != before;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
+/* Is this tool one of those that were sent last? */
+static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+{
+    int i;
+    for (i = 0; i < agent->pick_count; i++)
+        if (agent->picks[i] == index)
+            return true;
+    return false;
+}
+
+/* Takes these picks for the turn, unless those of the turn before hold all of
+ * them. Returns whether other tools are sent now. */
+static bool tcall_agent_take_picks_(tcall_agent *agent,
+                                    const tcall_picked *picks, int count)
+{
+    bool known = agent->picked && count >= 0;
+    int i;
+    for (i = 0; i < count; i++)
+        known = known && tcall_agent_sends_(agent, picks[i].index);
+    if (known)
+        return false;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
+    return true;
+}
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. Returns whether they are others than before. */
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0, i;
+    int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return;
+        return false;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
     if (count >= 0 && pinned == count && agent->pick_count > count)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+        return false;
+    return tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 {
     (void)agent;
     (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -165,7 +196,8 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_make_room_(agent, text.len);
+    if (tcall_agent_make_room_(agent, text.len))
+        tcall_chat_forget_(&agent->chat);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -180,7 +212,8 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    tcall_agent_pick_(agent, text);
+    if (tcall_agent_pick_(agent, text))
+        tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
@@ -352,7 +385,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    tcall_agent_make_room_(agent, 0);
+    if (tcall_agent_make_room_(agent, 0) &&
+        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+        tcall_chat_forget_(&agent->chat);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);

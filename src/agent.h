@@ -94,8 +94,9 @@ typedef struct tcall_agent_desc {
     const tcall_variable *variables;
     /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
      * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, those of the turn before and the pinned ones are. NULL: all
-     * are sent. */
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 

@@ -236,6 +236,26 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
+/* Forgets all reasoning and signatures. Providers bind them to all that was
+ * sent before: where that has changed they would be refused. */
+TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
+{
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
+        size_t len = tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+        if (head->kind == TCALL_ITEM_REASONING) {
+            tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
+            continue;
+        }
+        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
+        tcall_chat_shift_(chat, end, end - len);
+        at += tcall_head_size_(head);
+    }
+}
+
 /* Makes up an id of nine letters and digits: every provider takes those. */
 TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
 {

@@ -150,7 +150,9 @@ enum {
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
     TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024   /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
+                                          before it has changed */
 };
 
 struct tcall_provider {
