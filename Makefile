@@ -7,6 +7,7 @@
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
 # make firmware-test  the tests on emulated microcontrollers, and the Uno's MCP
 # make firmware-run  an agent as firmware in QEMU, with the stand-in model
+# make boards  packages and examples for ESP-IDF, Zephyr, Arduino, PlatformIO
 # make linux-test  a static agent (musl), and the Raspberry Pi's under qemu-user
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
@@ -87,7 +88,7 @@ run: $(main)
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
-	    tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
+	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
@@ -123,6 +124,10 @@ firmware-run: $(main) $(BUILD)/mkcert
 	lwip=$$($(SOURCE) lwip liblwip-dev) || \
 	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
 	examples/firmware/run.py "$$tls" "$$lwip"
+# What ESP-IDF, Zephyr, Arduino, PlatformIO, CMake's and pkg-config's users get.
+boards:
+	@tests/need python3-yaml python3-kconfiglib
+	@tests/run tests/manifests.py tests/firmware/components tests/firmware/arduino tests/install
 linux-test: $(main) $(BUILD)/mkcert
 	@tests/need python3
 	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
@@ -220,5 +225,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
-.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run linux-test size \
+.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
         bench bench-pick figures deps format format-check install clean

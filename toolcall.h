@@ -78,6 +78,7 @@
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
+ *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -352,10 +353,33 @@ typedef struct tcall_wait {
 
 /* Add to what is waited for: a time from now; a handle to become readable or
  * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
- * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
-TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
-TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
-TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. They are inline, so that a
+ * transport can be linked without the rest of the library. */
+static inline int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
+}
 
 /* ==========================================================================
  * >>block: the caller's memory
@@ -416,7 +440,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     integer64(low, high)     int64_t
  *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
  *                              digits are cut off; low and high are written as
- *                              21.5 is; digits is 1 to 6
+ *                              21.5 is; digits is 1 to 6. Where double has
+ *                              four bytes, as on an AVR, bounds of more than
+ *                              4,194,304 units are rounded
  *     number(low, high)        double; low, high and a default have at most 6
  *                              decimals
  *     number_over(low, high)   the same, but more than low; number_under(low,
@@ -887,27 +913,31 @@ typedef struct tcall_object tcall_object;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
- * Schema where there is one. */
-#define TCALL_MISFITS(X)                                              \
-    X(TYPE, "type")                                                   \
-    X(MINIMUM, "minimum")                                             \
-    X(MAXIMUM, "maximum")                                             \
-    X(ENUM, "enum")                                                   \
-    X(MIN_LENGTH, "minLength")                                        \
-    X(MAX_LENGTH, "maxLength")                                        \
-    X(MIN_ITEMS, "minItems")                                          \
-    X(MAX_ITEMS, "maxItems")                                          \
-    X(REQUIRED, "required")                                           \
-    X(UNKNOWN, "additionalProperties")                                \
-    X(DUPLICATE, "duplicate") /* a known name came twice */           \
-    X(NUL, "nul")             /* U+0000 in a text */                  \
-    X(ROOM, "room")           /* more than the struct has room for */ \
-    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
+ * that of JSON Schema where there is one. In the sentence %v is the value, %u
+ * says that it is under its minimum, %o that it is over its maximum; %s is what
+ * to send, %r how much there is room for, %n the name of a property, and %k
+ * which ones are known. */
+#define TCALL_MISFITS(X)                                                \
+    X(TYPE, "type", "this is of another type; send %s")                 \
+    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
+    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
+    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
+    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
+    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
+    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
+    X(UNKNOWN, "additionalProperties",                                  \
+      "a property is not known here; %kleave it out")                   \
+    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
+    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
+    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 typedef enum tcall_misfit_code {
     TCALL_FITS,
-#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 } tcall_misfit_code;
@@ -1881,7 +1911,7 @@ typedef enum tcall_kind {
 /* One thing said in a conversation. */
 typedef struct tcall_item {
     uint8_t kind; /* tcall_kind */
-    /* Of a result: the tool failed. Of a call: it must not run, TCALL_E_CUT or
+    /* Of a result: why the call failed. Of a call: it must not run, TCALL_E_CUT or
      * TCALL_E_MEMORY (its arguments were too large to keep). Arguments that end
      * too early without a word of the provider are found by tcall_hydrate. */
     int error;
@@ -3055,8 +3085,7 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such (by a copy of one of
-                                        the >>servers) */
+                                        are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -3066,7 +3095,10 @@ enum {
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
+    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
+                                          before it has changed */
 };
 
 struct tcall_provider {
@@ -3383,8 +3415,9 @@ typedef struct tcall_agent_desc {
     const tcall_variable *variables;
     /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
      * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, those of the turn before and the pinned ones are. NULL: all
-     * are sent. */
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -3403,6 +3436,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* Changes provider, model, key, path, transport, or whatever else desc says,
+ * between turns; tc and io_size stay. The conversation goes on: reasoning of
+ * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
+ * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
+ * error nothing has changed. */
+TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
@@ -3490,6 +3529,7 @@ struct tcall_agent {
     long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
+    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
@@ -3506,6 +3546,30 @@ struct tcall_agent {
     tcall_call call;
 };
 
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>save: conversations that outlive a restart
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+#ifndef TOOLCALL_NO_SAVE
+
+/* Writes the conversation as bytes, for tcall_agent_load on this machine or
+ * another: all that was said, the picks, and calls that wait for a verdict or
+ * for tcall_agent_result. Keys and tools are not in it. Returns TCALL_OK, the
+ * error of the writer, or TCALL_E_USAGE while a request or a tool is under way,
+ * or a call has run whose result waits for that of another. */
+TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
+/* Puts what tcall_agent_save wrote in place of the conversation, between turns.
+ * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
+ * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
+ * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
+ * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
+ * another version. After an error the conversation is empty. */
+TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
+
+#endif
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
@@ -4108,32 +4172,6 @@ TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
 TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
 {
     return wait->ms == TCALL_WAIT_NEVER && !wait->count;
-}
-
-int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
-{
-    if (ms < wait->ms)
-        wait->ms = ms;
-    return TCALL_E_AGAIN;
-}
-
-int tcall_wait_handle(tcall_wait *wait, int handle, int events)
-{
-    if (wait->count == TOOLCALL_MAX_HANDLES)
-        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
-    wait->handles[wait->count].handle = handle;
-    wait->handles[wait->count].events = (uint8_t)events;
-    wait->count++;
-    return TCALL_E_AGAIN;
-}
-
-int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
-{
-    int i;
-    for (i = 0; i < other->count; i++)
-        tcall_wait_handle(wait, other->handles[i].handle,
-                          other->handles[i].events);
-    return tcall_wait_ms(wait, other->ms);
 }
 
 /* ==========================================================================
@@ -7918,8 +7956,10 @@ int tcall_write_flash(tcall_writer *writer, const char *text)
  * writes: `part` is given `of` and the letter. */
 typedef void (*tcall_part_)(void *of, char letter);
 
-TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer, const char *text,
-                                      tcall_part_ part, void *of)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer,
+                                                      const char *text,
+                                                      tcall_part_ part,
+                                                      void *of)
 {
     char c;
     while ((c = TCALL_BYTE_(text++)) != '\0') {
@@ -9031,18 +9071,19 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
 TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 {
     static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword) keyword "\0"
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
     return tcall_word_at_(keywords, misfit->code - 1);
 }
 
-/* Where a misfit is: the value, and the object or list around it. */
+/* Where a misfit is: the value, and the object or list around it. All of it is
+ * in flash. */
 typedef struct tcall_misplaced_ {
     const tcall_misfit *misfit;
-    tcall_shape node;    /* of the value */
-    const char *name;    /* of the member, in flash; NULL: an item */
-    tcall_object object; /* around the value, or the value */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -9050,37 +9091,39 @@ static void tcall_place_init_(tcall_misplaced_ *place,
                               const tcall_misfit *misfit,
                               const tcall_object *shape)
 {
-    memset(place, 0, sizeof *place);
     place->misfit = misfit;
-    place->node.kind = TCALL_KIND_OBJECT;
-    place->node.types = TCALL_SHAPE_OBJECT;
-    TCALL_COPY_(&place->object, shape, sizeof place->object);
+    place->node = &tcall_root_;
+    place->name = NULL;
+    place->object = shape;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
 static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
-    const void *below = place->node.more;
-    bool object = place->node.kind == TCALL_KIND_OBJECT;
-    if (object) {
-        if (step >= place->object.count)
-            return false;
-        below = place->object.members + step;
-        place->name = tcall_word_at_(place->object.names, step);
-    } else if (place->node.kind == TCALL_KIND_LIST) {
+    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
+    if (kind == TCALL_KIND_LIST) {
         place->name = NULL;
-    } else {
-        return false;
+        place->node =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
+        return true;
     }
-    TCALL_COPY_(&place->node, below, sizeof place->node);
+    if (kind != TCALL_KIND_OBJECT ||
+        step >= TCALL_FETCH_8_(&place->object->count))
+        return false;
+    place->name = tcall_word_at_(
+        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
+    place->node =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
+        step;
     return true;
 }
 
 /* Enters the object that the value is. */
 static void tcall_place_enter_(tcall_misplaced_ *place)
 {
-    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
-        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+        place->object =
+            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
 }
 
 /* Writes a name as a step of a JSON Pointer. */
@@ -9098,9 +9141,8 @@ static void tcall_put_step_(tcall_writer *writer, const char *name)
     }
 }
 
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
- * the writer is NULL. What is absent or unknown has no place of its own: that
- * is the object. */
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
+ * absent or unknown has no place of its own: that is the object. */
 TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
                                           tcall_misplaced_ *place, uint8_t from)
 {
@@ -9111,7 +9153,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
             i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
         if (!tcall_place_step_(place, misfit->trail[i]))
             return;
-        if (!absent && writer) {
+        if (!absent) {
             tcall_write_char_(writer, '/');
             if (place->name)
                 tcall_put_step_(writer, place->name);
@@ -9124,82 +9166,68 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 #ifndef TOOLCALL_NO_SENTENCES
 
-/* ---- what to send ---- */
+/* ---- sentences ---- */
 
-/* Writes a number of things: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              tcall_whole_ count)
+/* A sentence that is being written. */
+typedef struct tcall_telling_ {
+    tcall_writer *out;
+    const tcall_misplaced_ *place;
+    const tcall_shape *node; /* of the place */
+    tcall_said_ said;
+} tcall_telling_;
+
+static void tcall_tell_part_(void *of, char letter);
+
+static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
+{
+    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
+}
+
+/* Writes a bound: a number, or as many things as there may be, "1 character",
+ * "5 elements". */
+static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_whole_ bound)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    int noun = node->kind == TCALL_KIND_LIST           ? 2
-               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                       : 0;
-    tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
-    if (count != 1)
-        tcall_write_char_(writer, 's');
-}
-
-/* Writes a bound as it is counted. */
-static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, tcall_whole_ bound)
-{
-    tcall_write_flash(writer, words);
-    if (node->kind < TCALL_KIND_TEXT)
-        tcall_put_number_(writer, bound, node->digits);
-    else
-        tcall_tell_count_(writer, node, bound);
-}
-
-#ifndef TOOLCALL_NO_INT64
-/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
- */
-static void tcall_tell_open_bounds_(tcall_writer *writer,
-                                    const tcall_shape *node,
-                                    const tcall_said_ *said)
-{
-    if (said->has_low)
-        tcall_tell_bound_(writer, node,
-                          node->flags & TCALL_MEMBER_OVER
-                              ? TCALL_FLASH_TEXT_(" over ")
-                              : TCALL_FLASH_TEXT_(" of at least "),
-                          said->low);
-    if (said->has_low && said->has_high)
-        TCALL_SAY(writer, " and");
-    if (said->has_high)
-        tcall_tell_bound_(writer, node,
-                          node->flags & TCALL_MEMBER_UNDER
-                              ? TCALL_FLASH_TEXT_(" under ")
-                              : TCALL_FLASH_TEXT_(" of at most "),
-                          said->high);
-}
-#endif
-
-/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
-static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    bool counts = said.group != TCALL_SAID_VALUE_;
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
-        tcall_tell_open_bounds_(writer, node, &said);
+    const tcall_shape *node = tell->node;
+    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
+    if (tell->said.group == TCALL_SAID_VALUE_) {
+        tcall_put_number_(tell->out, bound, node->digits);
         return;
     }
+    if (tell->said.group == TCALL_SAID_ITEMS_)
+        noun = 2;
+    tcall_put_number_(tell->out, bound, 0);
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    if (bound != 1)
+        tcall_write_char_(tell->out, 's');
+}
+
+/* Returns how the bounds of a value are said. */
+static const char *tcall_tell_range_(const tcall_telling_ *tell)
+{
+    const tcall_said_ *said = &tell->said;
+    if (!tcall_kind_has_bounds_(tell->node) ||
+        !(said->has_low || said->has_high))
+        return TCALL_FLASH_TEXT_("");
+#ifndef TOOLCALL_NO_INT64
+    if (tell->node->flags & TCALL_MEMBER_OVER)
+        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
+               : tell->node->flags & TCALL_MEMBER_UNDER
+                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
+                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
+    if (tell->node->flags & TCALL_MEMBER_UNDER)
+        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
+                             : TCALL_FLASH_TEXT_(" under %h");
 #endif
-    if (said.has_low && said.has_high && said.low != said.high) {
-        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
-                                         : TCALL_FLASH_TEXT_(" from "));
-        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
-    } else if (said.has_low && said.has_high) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
-    } else if (said.has_low) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
-                          said.low);
-    } else if (said.has_high) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
-                          said.high);
-    }
+    if (!said->has_low)
+        return TCALL_FLASH_TEXT_(" of at most %h");
+    if (!said->has_high)
+        return TCALL_FLASH_TEXT_(" of at least %l");
+    if (said->low == said->high)
+        return TCALL_FLASH_TEXT_(" of %h");
+    return said->group == TCALL_SAID_VALUE_
+               ? TCALL_FLASH_TEXT_(" from %l to %h")
+               : TCALL_FLASH_TEXT_(" of %c to %h");
 }
 
 /* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
@@ -9235,140 +9263,126 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     }
 }
 
-/* Writes what to send: "; send an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_telling_ *tell)
 {
+    const tcall_shape *node = tell->node;
     unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node);
-    TCALL_SAY(writer, "; send ");
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
+        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
     else
-        tcall_tell_types_(writer,
-                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_tell_bounds_(writer, node);
-    if (one && types & TCALL_SHAPE_NULL)
-        TCALL_SAY(writer, " or null");
+        tcall_tell_types_(
+            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    tcall_tell_text_(tell, tcall_tell_range_(tell));
+    if (null_last)
+        TCALL_SAY(tell->out, " or null");
 }
 
-/* ---- what is wrong ---- */
-
-/* Writes "this", or the number that was sent where it is known. */
-static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_telling_ *tell)
 {
-    if (place->misfit->exact)
-        tcall_put_number_(writer, place->misfit->got, place->node.digits);
-    else
-        TCALL_SAY(writer, "this number");
-}
-
-/* Returns how the maximum or the minimum was passed. */
-static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
-        return over ? TCALL_FLASH_TEXT_(" is not under ")
-                    : TCALL_FLASH_TEXT_(" is not over ");
-#endif
-    (void)node;
-    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                : TCALL_FLASH_TEXT_(" is under the minimum ");
-}
-
-/* Writes that a bound was passed, and which. */
-static void tcall_tell_passed_(tcall_writer *writer,
-                               const tcall_misplaced_ *place)
-{
-    tcall_said_ said = tcall_said_of_(&place->node);
-    uint8_t code = place->misfit->code;
-    bool over = code == TCALL_MISFIT_MAXIMUM ||
-                code == TCALL_MISFIT_MAX_LENGTH ||
-                code == TCALL_MISFIT_MAX_ITEMS;
-    if (said.group == TCALL_SAID_VALUE_)
-        tcall_tell_got_(writer, place);
-    else
-        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
-                                      ? TCALL_FLASH_TEXT_("the array")
-                                      : TCALL_FLASH_TEXT_("the string"));
-    tcall_tell_bound_(writer, &place->node,
-                      tcall_tell_passing_(&place->node, over),
-                      over ? said.high : said.low);
-    tcall_tell_wanted_(writer, &place->node);
-}
-
-/* Writes that the struct has not room for so much, and for how much it has. */
-static void tcall_tell_room_(tcall_writer *writer,
-                             const tcall_misplaced_ *place)
-{
-    const tcall_shape *node = &place->node;
-    TCALL_SAY(writer, "this is more than there is room for");
-    if (node->kind < TCALL_KIND_TEXT) {
-        tcall_tell_wanted_(writer, node);
-    } else if (node->kind == TCALL_KIND_LIST) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
-                          node->high);
-    } else {
-        TCALL_SAY(writer, "; send at most ");
-        tcall_put_number_(writer, node->size - 1, 0);
-        TCALL_SAY(writer, " bytes");
+    const tcall_shape *node = tell->node;
+    if (tell->said.group == TCALL_SAID_VALUE_) {
+        tcall_tell_wanted_(tell);
+        return;
     }
-}
-
-/* Writes that a member is missing. */
-static void tcall_tell_absent_(tcall_writer *writer,
-                               const tcall_misplaced_ *place)
-{
-    TCALL_SAY(writer, "the property \"");
-    tcall_write_flash(writer,
-                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
-    TCALL_SAY(writer, "\" is missing; add it");
+    TCALL_SAY(tell->out, "at most ");
+    if (tell->said.group == TCALL_SAID_ITEMS_) {
+        tcall_tell_bound_(tell, node->high);
+    } else {
+        tcall_put_number_(tell->out, node->size - 1, 0);
+        TCALL_SAY(tell->out, " bytes");
+    }
 }
 
 /* Writes which members there are instead of one that is not known. */
-static void tcall_tell_unknown_(tcall_writer *writer,
-                                const tcall_misplaced_ *place)
+static void tcall_tell_known_(const tcall_telling_ *tell)
 {
-    TCALL_SAY(writer, "a property is not known here; ");
-    if (place->object.count) {
-        TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names, place->object.count);
-        TCALL_SAY(writer, " or ");
+    const tcall_object *object = tell->place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(tell->out, "use ");
+    tcall_tell_list_(tell->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(tell->out, " or ");
+}
+
+/* Writes what passed a bound: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_telling_ *tell)
+{
+    const tcall_misfit *misfit = tell->place->misfit;
+    if (tell->said.group == TCALL_SAID_LENGTH_)
+        TCALL_SAY(tell->out, "the string");
+    else if (tell->said.group == TCALL_SAID_ITEMS_)
+        TCALL_SAY(tell->out, "the array");
+    else if (misfit->exact)
+        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
+    else
+        TCALL_SAY(tell->out, "this number");
+}
+
+/* Returns how the minimum is said that was passed. */
+static const char *tcall_tell_under_(const tcall_shape *node)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & TCALL_MEMBER_OVER)
+        return TCALL_FLASH_TEXT_("not over %l");
+#endif
+    (void)node;
+    return TCALL_FLASH_TEXT_("under the minimum %l");
+}
+
+static const char *tcall_tell_over_(const tcall_shape *node)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & TCALL_MEMBER_UNDER)
+        return TCALL_FLASH_TEXT_("not under %h");
+#endif
+    (void)node;
+    return TCALL_FLASH_TEXT_("over the maximum %h");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
+ * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_telling_ *tell = (tcall_telling_ *)of;
+    const tcall_shape *node = tell->node;
+    switch (letter) {
+    case 'v': tcall_tell_value_(tell); break;
+    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
+    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
+    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
+    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
+    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
+    case 's': tcall_tell_wanted_(tell); break;
+    case 'r': tcall_tell_room_(tell); break;
+    case 'k': tcall_tell_known_(tell); break;
+    case 'n':
+        if (tell->place->name)
+            tcall_write_flash(tell->out, tell->place->name);
+        break;
+    default: break;
     }
-    TCALL_SAY(writer, "leave it out");
 }
 
 /* Writes what is wrong, and what to send instead. */
 TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
                                       const tcall_misplaced_ *place)
 {
-    const char *wrong = NULL;
-    switch (place->misfit->code) {
-    case TCALL_MISFIT_TYPE:
-        wrong = TCALL_FLASH_TEXT_("this is of another type");
-        break;
-    case TCALL_MISFIT_ENUM:
-        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
-        break;
-    case TCALL_MISFIT_DUPLICATE:
-        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
-        break;
-    case TCALL_MISFIT_NUL:
-        wrong = TCALL_FLASH_TEXT_(
-            "the string has the character U+0000; leave it out");
-        break;
-    case TCALL_MISFIT_LEVELS:
-        wrong =
-            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
-        break;
-    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
-    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
-    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
-    default: tcall_tell_passed_(writer, place); return;
-    }
-    tcall_write_flash(writer, wrong);
-    if (place->misfit->code <= TCALL_MISFIT_ENUM)
-        tcall_tell_wanted_(writer, &place->node);
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_telling_ tell;
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    tell.out = writer;
+    tell.place = place;
+    tell.node = node;
+    tell.said = tcall_said_of_(node);
+    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
 }
 
 #else
@@ -12589,15 +12603,40 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
     }
 }
 
+/* Are all numbers of a JSON text within the range of double? Only those with an
+ * exponent, or very long ones, may not be. */
+TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+{
+    const char *at = text.ptr, *end = at + text.len;
+    bool quoted = false;
+    for (; at < end; at++) {
+        const char *from = at;
+        if (*at == '"')
+            quoted = !quoted;
+        if (quoted) {
+            at += *at == '\\';
+            continue;
+        }
+        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
+            at++;
+        if (at > from && *from <= '9' &&
+            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
+            return false;
+        at -= at > from;
+    }
+    return true;
+}
+
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object. This is looked at once, when a call enters the conversation. */
+ * JSON object, or numbers that they cannot hold. This is looked at once, when a
+ * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK;
+           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -12704,6 +12743,26 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
         memmove(block->base + to, block->base + from, block->low - from);
     block->low += to - from;
     tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Forgets all reasoning and signatures. Providers bind them to all that was
+ * sent before: where that has changed they would be refused. */
+TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
+{
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
+        size_t len = tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+        if (head->kind == TCALL_ITEM_REASONING) {
+            tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
+            continue;
+        }
+        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
+        tcall_chat_shift_(chat, end, end - len);
+        at += tcall_head_size_(head);
+    }
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */
@@ -15594,8 +15653,10 @@ static int tcall_pinned_(const tcall_desc *desc)
     return count;
 }
 
-int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-               tcall_picked *picks, int max)
+/* Ranks the tools and chooses among them. */
+TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
+                                        const tcall_pick_opts *opts,
+                                        tcall_picked *picks, int max)
 {
     tcall_ranking_ ranking;
     int count, room = max;
@@ -15613,7 +15674,15 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_pick_event_(tc, picks, count);
+    return count;
+}
+
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max)
+{
+    int count = tcall_picks_(tc, input, opts, picks, max);
+    if (count >= 0)
+        tcall_pick_event_(tc, picks, count);
     return count;
 }
 
@@ -15735,11 +15804,11 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-int tcall_write_picks(tcall_writer *w, tcall *tc,
-                      const tcall_pick_report *report)
+/* Writes how the picks came about. */
+TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
+                                                const tcall_pick_report *report)
 {
     tcall_ranking_ ranking;
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
     int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
     if (error < 0)
         return error;
@@ -15754,6 +15823,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
+    return TCALL_OK;
+}
+
+int tcall_write_picks(tcall_writer *w, tcall *tc,
+                      const tcall_pick_report *report)
+{
+    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    int error = tcall_write_ranking_(w, tc, report);
+    if (error < 0)
+        return error;
     tcall_write_key(w, "bytes_saved");
     tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");
@@ -16443,17 +16522,27 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_close(out, ']');
 }
 
-/* Shows where a text stops being JSON, and a piece of it. */
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+/* Shows where a text stops being JSON, and a piece of it; also how it begins,
+ * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    const char *near = call->arguments.ptr + call->error_at;
-    size_t len = call->arguments.len - call->error_at;
-    if (len > 24)
-        len = tcall_utf8_cut_(near, 24);
+    tcall_str near = call->arguments;
+    near.ptr += call->error_at;
+    near.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_key(out, "near");
-    tcall_write_str(out, tcall_slice_(near, len));
+    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "received", call->arguments, 64);
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
@@ -16805,8 +16894,8 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
+TCALL_NOINLINE_ static void
+tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = out->len;
@@ -16965,7 +17054,8 @@ static void tcall_write_shape_example_(tcall_writer *out,
 #endif
 
 /* Writes "suggestion":"Example: name(key=value)" with what is required. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_tool *tool)
 {
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -16994,67 +17084,54 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
     tcall_write_close(out, ']');
 }
 
-/* Writes what the schema says of the arguments, as a string. */
-static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
+/* Begins the result of a failure instead of the output, up to the sentence that
+ * says what was wrong. */
+static void tcall_failure_begin_(tcall_ctx *cx)
 {
-    size_t i;
-    tcall_write_quote(out);
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
-    }
-    tcall_write_unquote(out);
-}
-
-/* Writes what was called, who failed and why. */
-static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
-                                 tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(out, cx->failed_by);
-        tcall_write_text(out, ": ");
-    }
-    if (reason.len)
-        tcall_write_bytes(out, reason.ptr, reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(cx->error));
-}
-
-/* Writes the member "error". */
-static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
-                               tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    tcall_write_key(out, "error");
-    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
-        tcall_write_refused_(out, call);
-        return;
-    }
-    tcall_write_quote(out);
-    tcall_write_reasons_(out, cx, reason);
-    tcall_write_unquote(out);
-}
-
-/* Begins the result of a failure. The reason may be what the tool wrote, so it
- * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
-{
-    char copy[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof copy)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof copy - 1);
-    if (reason.len)
-        memcpy(copy, reason.ptr, reason.len);
-    reason.ptr = copy;
+    tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_error_(out, cx, reason);
+    tcall_write_key(out, "error");
+    tcall_write_quote(out);
+}
+
+/* Writes what the schema says of the arguments. */
+TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    size_t i;
+    tcall_failure_begin_(cx);
+    tcall_write_text(cx->out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(cx->out, i ? ". " : ": ");
+        tcall_say_fault_(cx->out, call, i);
+    }
+}
+
+/* Writes what was called, who failed and why. The reason may be what the tool
+ * wrote, so it is copied before that is taken back. */
+TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    char copy[128];
+    size_t len = cx->reason.len;
+    if (len >= sizeof copy)
+        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
+    if (len)
+        memcpy(copy, cx->reason.ptr, len);
+    tcall_failure_begin_(cx);
+    if (call->tool && call->args.tok)
+        tcall_write_called_(cx->out, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(cx->out, cx->failed_by);
+        tcall_write_text(cx->out, ": ");
+    }
+    if (len)
+        tcall_write_bytes(cx->out, copy, len);
+    else
+        tcall_write_text(cx->out, tcall_error_text(cx->error));
 }
 
 /* Writes the result of a call that failed, instead of the output. */
@@ -17064,7 +17141,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *out = cx->out;
-    tcall_write_failed_(out, cx);
+    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
+        tcall_write_refused_(cx);
+    else
+        tcall_write_reasons_(cx);
+    tcall_write_unquote(out);
     tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
     tcall_write_pair_(out, "code", tcall_str_of(code));
@@ -19750,7 +19831,7 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     if (value <= 0)
         return;
     tcall_write_key(out, key);
-    tcall_write_int(out, value);
+    tcall_write_int(out, (tcall_int)value);
 }
 
 /* Does the user give this member of the body? */
@@ -19790,6 +19871,67 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     while (len && tcall_is_space_(item->text.ptr[len - 1]))
         len--;
     return len == 0;
+}
+
+/* ---- names and ids that every receiver takes ---- */
+
+/* Writes the name of a call. Models make names up that no provider takes back:
+ * what cannot stand in the name of a tool becomes _. Those of tools are left as
+ * they are. */
+static void tcall_write_name_(tcall_writer *out, tcall_str name)
+{
+    size_t i;
+    tcall_write_quote(out);
+    for (i = 0; i < name.len && i < 64; i++) {
+        char lower = (char)(name.ptr[i] | 0x20);
+        bool letter = lower >= 'a' && lower <= 'z';
+        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
+        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+    }
+    if (!name.len)
+        tcall_write_char_(out, '_');
+    tcall_write_unquote(out);
+}
+
+/* Does a provider take this id? Few say what they take. */
+static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
+{
+    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
+    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        const char c = id.ptr[i], lower = (char)(c | 0x20);
+        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+        if (!nine)
+            fits = fits || c == '_' || c == '-';
+        if (!nine && !plain)
+            fits = c > ' ' && c < 0x7F;
+        if (!fits)
+            return false;
+    }
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+}
+
+/* Returns the id, or where it is refused nine letters and digits that are
+ * always the same for it. */
+static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
+                               char made[9])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    if (tcall_takes_id_(to, id))
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, 9);
 }
 
 /* ---- items ---- */
@@ -19860,6 +20002,8 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
         tcall_write_result_text_(out, item);
     else if (hole == 'a' || hole == 'j')
         tcall_write_bytes(out, value.ptr, value.len);
+    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
+        tcall_write_name_(out, value);
     else
         tcall_write_str(out, value);
 }
@@ -19878,7 +20022,7 @@ TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
             tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
 }
 
-/* Writes a form that names something. */
+/* Writes a form with a text of ours in place of the name. */
 TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
                                       const char *name)
 {
@@ -19945,6 +20089,7 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
+    char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -20006,6 +20151,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
+    item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
 }
 
@@ -20085,8 +20231,6 @@ static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 typedef struct tcall_server_ {
     /* Writes a reasoning as members of the message that it led to. */
     void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
-    /* Gives an item the id that the server takes, which may lie in id. */
-    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
 } tcall_server_;
 
 /* Writes one item. Reasoning stands before text and calls of its message: a
@@ -20126,16 +20270,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    char id[9];
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (server)
-            server->map_id(provider, &item, id);
+    while (tcall_history_next_(&history, out, &item))
         tcall_message_item_(out, &message, &item, forms, server);
-    }
     tcall_message_end_(out, &message);
     tcall_write_text(out, "]");
 }
@@ -21673,7 +21813,8 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len)
+    if (!text.len ||
+        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;
@@ -22067,7 +22208,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    0};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22251,7 +22392,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant','content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -22631,41 +22772,7 @@ static void tcall_server_reasoning_(tcall_writer *out,
         tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* ---- ids ---- */
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
-}
-
-static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
-                             char id[9])
-{
-    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(id, item->id);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
-                                                    tcall_server_id_};
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -22730,6 +22837,60 @@ const tcall_provider *tcall_provider_named(const char *name)
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
+}
+
+/* ==========================================================================
+ * >>mend: calls go back as they were understood
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Writes what the text is read as to the end of the free part of the block.
+ * Empty: it cannot be read, or there is no room. */
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+{
+    tcall_str mended = tcall_slice_(NULL, 0);
+    size_t room = tcall_block_free_(block);
+    tcall_arguments args;
+    tcall_writer writer;
+    char *gap = tcall_block_gap_(block);
+    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+        return mended;
+    room -= args.used;
+    tcall_writer_init(&writer, gap + args.used, room);
+    /* Where it lies now must stay free when it is longer than the text was. */
+    if (tcall_write_json(&writer, args.root) < 0 ||
+        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+        return mended;
+    mended.ptr = gap + args.used + room - writer.fill;
+    mended.len = writer.fill;
+    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    return mended;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. strict: nothing is read leniently. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from;
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        size_t end = at + tcall_head_size_(head);
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        mended = tcall_mended_(block, text, strict);
+        if (!mended.len)
+            continue;
+        tcall_chat_shift_(chat, end, end - text.len + mended.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
+        tcall_copy_(block->base + end - text.len, mended);
+        head->flags |= TCALL_FLAG_OBJECT_;
+    }
 }
 
 /* ==========================================================================
@@ -22924,24 +23085,33 @@ static size_t tcall_agent_aligned_(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* Where the path has to name the model, it is put together in the block. */
+/* Where the path has to name the model, it is put together in the block, right
+ * before the conversation, which moves. */
 static int tcall_agent_set_path_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
+    tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
+    size_t size = 0, start = chat->start - agent->path_size;
     tcall_writer writer;
+    if (rest)
+        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
+                                    strlen(agent->desc.model));
+    if (size > agent->path_size &&
+        !tcall_block_room_(block, size - agent->path_size))
+        return TCALL_E_MEMORY;
+    tcall_chat_shift_(chat, chat->start, start + size);
+    chat->start = start + size;
+    agent->path_size = size;
     if (!rest)
         return TCALL_OK;
-    tcall_writer_init(&writer, tcall_block_gap_(block),
-                      tcall_block_free_(block));
+    tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
     tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
     agent->desc.path = writer.buf;
-    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return TCALL_OK;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -22956,8 +23126,6 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -22966,8 +23134,30 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    tcall_agent_desc before = agent->desc;
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    error = tcall_agent_set_path_(agent);
+    if (error < 0)
+        agent->desc = before;
+    return error;
 }
 
 /* Without a clock no time ever passes: limits were refused at the start, and
@@ -22978,44 +23168,75 @@ static uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Of what the conversation may use, a quarter is kept free for answers. */
-static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. Returns
+ * whether turns were dropped: then up to a third is free, so that it happens
+ * seldom. */
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
-    tcall_chat_make_room(&agent->chat, all / 4 + more);
+    size_t before = block->low;
+    if (tcall_block_free_(block) < all / 4 + more)
+        tcall_chat_make_room(&agent->chat, all / 3 + more);
+    return block->low != before;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
+/* Is this tool one of those that were sent last? */
+static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+{
+    int i;
+    for (i = 0; i < agent->pick_count; i++)
+        if (agent->picks[i] == index)
+            return true;
+    return false;
+}
+
+/* Takes these picks for the turn, unless those of the turn before hold all of
+ * them. Returns whether other tools are sent now. */
+static bool tcall_agent_take_picks_(tcall_agent *agent,
+                                    const tcall_picked *picks, int count)
+{
+    bool known = agent->picked && count >= 0;
+    int i;
+    for (i = 0; i < count; i++)
+        known = known && tcall_agent_sends_(agent, picks[i].index);
+    if (known)
+        return false;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
+    return true;
+}
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. Returns whether they are others than before. */
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0, i;
+    int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return;
+        return false;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
     if (count >= 0 && pinned == count && agent->pick_count > count)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+        return false;
+    return tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 {
     (void)agent;
     (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -23028,7 +23249,8 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_make_room_(agent, text.len);
+    if (tcall_agent_make_room_(agent, text.len))
+        tcall_chat_forget_(&agent->chat);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -23043,7 +23265,8 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    tcall_agent_pick_(agent, text);
+    if (tcall_agent_pick_(agent, text))
+        tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
@@ -23215,7 +23438,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    tcall_agent_make_room_(agent, 0);
+    if (tcall_agent_make_room_(agent, 0) &&
+        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+        tcall_chat_forget_(&agent->chat);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -23433,7 +23658,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* A result belongs to its call by the id; the name is for providers that want
  * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, bool error)
+                                   tcall_str text, int error)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -23445,16 +23670,25 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
     return tcall_chat_add(&agent->chat, &item);
 }
 
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_)
         return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text, error);
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
         agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -23520,7 +23754,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        error = tcall_agent_add_result_(agent, call, text, call->error);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -23618,6 +23852,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     agent->desc.tc->block.high = agent->batch_high;
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;
@@ -23929,6 +24164,287 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 }
 
 #endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>save
+ *
+ * Numbers are written seven bits a byte, the lowest first, a text after its
+ * length. Last comes a sum of all bytes: memory that lost its power while it
+ * was written must not become a conversation.
+ */
+
+#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+
+static const char tcall_save_mark_[] = "tcall1";
+
+enum {
+    TCALL_SAVE_MARK_ = 6,
+    TCALL_SAVE_SUM_ = 4,
+    TCALL_SAVE_REST_ = 0, /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
+    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
+};
+
+/* Adds bytes to a sum: FNV-1a. */
+static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SAVE_START_ 2166136261u
+
+/* ---- out ---- */
+
+typedef struct tcall_saver_ {
+    tcall_writer *out;
+    uint32_t sum;
+} tcall_saver_;
+
+static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
+{
+    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
+}
+
+static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
+{
+    char bytes[5];
+    size_t len = 0;
+    for (; number >= 0x80; number >>= 7)
+        bytes[len++] = (char)(0x80 | (number & 0x7F));
+    bytes[len++] = (char)number;
+    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
+}
+
+static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
+{
+    tcall_save_number_(saver, (uint32_t)text.len);
+    tcall_save_bytes_(saver, text);
+}
+
+/* Picks by their names: the table may be another one after the restart. */
+static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_tool *tools = agent->desc.tc->desc.tools;
+    int i;
+    tcall_save_number_(saver, agent->picked);
+    tcall_save_number_(saver, agent->pick_count);
+    for (i = 0; i < agent->pick_count; i++)
+        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+}
+
+/* Writes the items, each after a one; a zero ends them. Returns the number of
+ * the item that the last answer begins with. */
+static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0;
+    tcall_item item;
+    int part;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
+        tcall_save_number_(saver, item.kind);
+        tcall_save_number_(saver, (uint32_t)-item.error);
+        tcall_save_number_(saver, tcall_item_flags_(&item));
+        for (part = 0; part < TCALL_PARTS_; part++)
+            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    }
+    tcall_save_number_(saver, 0);
+}
+
+/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
+static int tcall_save_state_(const tcall_agent *agent)
+{
+    int i;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    if (agent->state == TCALL_AGENT_PLANNED_)
+        return TCALL_SAVE_PLANNED_;
+    if (agent->state != TCALL_AGENT_CALLS_)
+        return TCALL_E_USAGE;
+    for (i = agent->delivered; i < agent->batch_count; i++) {
+        const tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state && !cx->approval_asked)
+            return TCALL_E_USAGE;
+    }
+    return TCALL_SAVE_CALLS_;
+}
+
+int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
+{
+    int state = tcall_save_state_(agent), i;
+    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    char sum[TCALL_SAVE_SUM_];
+    if (state < 0)
+        return state;
+    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, agent->chat.made);
+    tcall_save_number_(&saver, agent->rounds);
+    tcall_save_number_(&saver, agent->calls);
+    tcall_save_picks_(&saver, agent);
+    tcall_save_items_(&saver, agent);
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        sum[i] = (char)(saver.sum >> 8 * i);
+    return tcall_write_bytes(out, sum, sizeof sum);
+}
+
+/* ---- in ---- */
+
+/* Gives a number; beyond the end, or the range, the bytes count as used up and
+ * damaged. */
+static uint32_t tcall_load_number_(tcall_str *rest)
+{
+    uint32_t number = 0;
+    int shift;
+    for (shift = 0; shift < 32 && rest->len; shift += 7) {
+        uint8_t byte = (uint8_t)*rest->ptr++;
+        rest->len--;
+        number |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return number;
+    }
+    *rest = tcall_slice_(NULL, 0);
+    return 0;
+}
+
+static tcall_str tcall_load_text_(tcall_str *rest)
+{
+    size_t len = tcall_load_number_(rest);
+    tcall_str text = *rest;
+    if (len > rest->len) {
+        *rest = tcall_slice_(NULL, 0);
+        return *rest;
+    }
+    text.len = len;
+    rest->ptr += len;
+    rest->len -= len;
+    return text;
+}
+
+/* Tools that are gone are picked no more. */
+static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+{
+    const tcall *tc = agent->desc.tc;
+    uint32_t count;
+    agent->picked = tcall_load_number_(rest) != 0;
+    agent->pick_count = 0;
+    for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
+        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
+        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
+            agent->picks[agent->pick_count++] =
+                (uint16_t)(tool - tc->desc.tools);
+    }
+}
+
+/* Adds one item. */
+static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_item item;
+    uint32_t flags;
+    int part;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)tcall_load_number_(rest);
+    item.error = -(int)tcall_load_number_(rest);
+    flags = tcall_load_number_(rest);
+    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.raw = (flags & TCALL_FLAG_RAW_) != 0;
+    item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(&item, part) = tcall_load_text_(rest);
+    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+        return TCALL_E_PROTOCOL;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* Adds all items, and counts the calls and results of the last answer. */
+static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_block *block = agent->chat.block;
+    tcall_item item;
+    uint32_t mark;
+    size_t at;
+    while ((mark = tcall_load_number_(rest)) != 0) {
+        int error;
+        if (mark == 2)
+            agent->answer_at = block->low - agent->chat.start;
+        error = tcall_load_item_(agent, rest);
+        if (error < 0)
+            return error;
+    }
+    agent->answer.calls = 0;
+    agent->call_at = 0;
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+        agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+        agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    }
+    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+}
+
+/* Takes up the turn where it was left. */
+static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+{
+    if (state != TCALL_SAVE_REST_ &&
+        agent->call_at >= (size_t)agent->answer.calls)
+        return TCALL_E_PROTOCOL;
+    agent->started = tcall_agent_now_(agent);
+    agent->cancelled = false;
+    agent->batch_count = 0;
+    agent->run = state == TCALL_SAVE_CALLS_;
+    if (state == TCALL_SAVE_REST_)
+        return TCALL_OK;
+    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
+    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+/* Returns whether the bytes are whole, and leaves what is between the mark and
+ * the sum. */
+static bool tcall_load_whole_(tcall_str *bytes)
+{
+    const char *end;
+    uint32_t sum = TCALL_SAVE_START_;
+    int i;
+    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
+        memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
+        return false;
+    bytes->len -= TCALL_SAVE_SUM_;
+    sum = tcall_save_sum_(sum, *bytes);
+    end = bytes->ptr + bytes->len;
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
+            return false;
+    bytes->ptr += TCALL_SAVE_MARK_;
+    bytes->len -= TCALL_SAVE_MARK_;
+    return true;
+}
+
+int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
+{
+    uint32_t state;
+    int error = TCALL_E_PROTOCOL;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->chat.block->low = agent->chat.start;
+    agent->answer_at = 0;
+    if (tcall_load_whole_(&bytes)) {
+        state = tcall_load_number_(&bytes);
+        agent->chat.made = tcall_load_number_(&bytes);
+        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        tcall_load_picks_(agent, &bytes);
+        error = tcall_load_items_(agent, &bytes);
+        if (error == TCALL_OK)
+            error = tcall_load_turn_(agent, state);
+    }
+    if (error < 0 && error != TCALL_E_AGAIN)
+        agent->chat.block->low = agent->chat.start;
+    return error;
+}
+
+#endif /* TOOLCALL_NO_SAVE */
 
 /* ==========================================================================
  * >>mcp

@@ -38,6 +38,7 @@
 #include "examples/trace.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -402,15 +403,25 @@ typedef struct terminal {
     int tools_sent;
 } terminal;
 
-/* What others wrote may hold control characters: those stay out. */
-static int print_bytes(void *user, const char *bytes, size_t len)
+static int print_plain(void *user, const char *bytes, size_t len)
 {
     (void)user;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool plain = (c >= 0x20 && c != 0x7f) || c == '\n' || c == '\t';
-        putchar(plain ? c : '?');
-    }
+    return (int)fwrite(bytes, 1, len, stdout);
+}
+
+/* What others wrote may hold what a terminal would obey: it is shown instead,
+ * by the filter that the tools have. */
+static int print_bytes(void *user, const char *bytes, size_t len)
+{
+    static ttool_held_ held;
+    char buf[256];
+    tcall_writer w;
+
+    (void)user;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, print_plain, NULL);
+    ttool_write_piece_(&w, &held, bytes, len);
+    tcall_writer_flush(&w);
     return (int)len;
 }
 
@@ -936,6 +947,8 @@ static bool start(const options *o)
 static void show_error(int error)
 {
     const char *said = agent.answer.message;
+    char shown[512];
+    tcall_writer w;
     bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
 
     if (term.middle)
@@ -944,9 +957,12 @@ static void show_error(int error)
     fflush(stdout);
     fprintf(stderr, "error: %s", tcall_error_text(error));
     if (network && *tport_error(&port))
-        fprintf(stderr, ": %s", tport_error(&port));
-    else if (*said)
-        fprintf(stderr, ": %s", said);
+        said = tport_error(&port);
+    tcall_writer_init(&w, shown, sizeof shown - 1);
+    ttool_write_content_(&w, said, strlen(said)); /* a server's words */
+    shown[w.fill] = '\0';
+    if (*said)
+        fprintf(stderr, ": %s", shown);
     if (agent.response.status >= 300)
         fprintf(stderr, " (HTTP status %d)", agent.response.status);
     if (agent.response.retry_after_ms > 0)
@@ -957,10 +973,25 @@ static void show_error(int error)
     fputc('\n', stderr);
 }
 
+static void on_interrupt(int number)
+{
+    (void)number;
+    tcall_agent_cancel(&agent);
+}
+
+/* Ctrl-C ends the turn, not the program. Without SA_RESTART it also ends what
+ * waits for an answer to a question. */
 static bool turn(const char *text)
 {
-    int r = tcall_agent_run(&agent, tcall_str_of(text));
+    struct sigaction own, before;
+    int r;
 
+    memset(&own, 0, sizeof own);
+    own.sa_handler = on_interrupt;
+    sigaction(SIGINT, &own, &before);
+    r = tcall_agent_run(&agent, tcall_str_of(text));
+    sigaction(SIGINT, &before, NULL);
+    clearerr(stdin);
     if (term.middle)
         putchar('\n');
     term.middle = false;

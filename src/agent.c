@@ -3,6 +3,7 @@
 #include "pick.c"
 #include "invoke.c"
 #include "frames.c"
+#include "mend.c"
 #include "agent_desc.c"
 
 /* ==========================================================================
@@ -31,24 +32,33 @@ static size_t tcall_agent_aligned_(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* Where the path has to name the model, it is put together in the block. */
+/* Where the path has to name the model, it is put together in the block, right
+ * before the conversation, which moves. */
 static int tcall_agent_set_path_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
+    tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
     const char *rest = hole ? strchr(hole, '}') : NULL;
+    size_t size = 0, start = chat->start - agent->path_size;
     tcall_writer writer;
+    if (rest)
+        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
+                                    strlen(agent->desc.model));
+    if (size > agent->path_size &&
+        !tcall_block_room_(block, size - agent->path_size))
+        return TCALL_E_MEMORY;
+    tcall_chat_shift_(chat, chat->start, start + size);
+    chat->start = start + size;
+    agent->path_size = size;
     if (!rest)
         return TCALL_OK;
-    tcall_writer_init(&writer, tcall_block_gap_(block),
-                      tcall_block_free_(block));
+    tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
     tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
     agent->desc.path = writer.buf;
-    return tcall_block_grow_(block, tcall_agent_aligned_(writer.len))
-               ? TCALL_OK
-               : TCALL_E_MEMORY;
+    return TCALL_OK;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -63,8 +73,6 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -73,8 +81,30 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    tcall_agent_desc before = agent->desc;
+    int error;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    error = tcall_agent_set_path_(agent);
+    if (error < 0)
+        agent->desc = before;
+    return error;
 }
 
 /* Without a clock no time ever passes: limits were refused at the start, and
@@ -85,44 +115,75 @@ static uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Of what the conversation may use, a quarter is kept free for answers. */
-static void tcall_agent_make_room_(tcall_agent *agent, size_t more)
+/* Of what the conversation may use, a quarter is kept free for answers. Returns
+ * whether turns were dropped: then up to a third is free, so that it happens
+ * seldom. */
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
-    tcall_chat_make_room(&agent->chat, all / 4 + more);
+    size_t before = block->low;
+    if (tcall_block_free_(block) < all / 4 + more)
+        tcall_chat_make_room(&agent->chat, all / 3 + more);
+    return block->low != before;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
+/* Is this tool one of those that were sent last? */
+static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+{
+    int i;
+    for (i = 0; i < agent->pick_count; i++)
+        if (agent->picks[i] == index)
+            return true;
+    return false;
+}
+
+/* Takes these picks for the turn, unless those of the turn before hold all of
+ * them. Returns whether other tools are sent now. */
+static bool tcall_agent_take_picks_(tcall_agent *agent,
+                                    const tcall_picked *picks, int count)
+{
+    bool known = agent->picked && count >= 0;
+    int i;
+    for (i = 0; i < count; i++)
+        known = known && tcall_agent_sends_(agent, picks[i].index);
+    if (known)
+        return false;
+    agent->picked = count >= 0;
+    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
+    for (i = 0; i < count; i++)
+        agent->picks[i] = picks[i].index;
+    return true;
+}
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. Returns whether they are others than before. */
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0, i;
+    int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return;
+        return false;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
     if (count >= 0 && pinned == count && agent->pick_count > count)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+        return false;
+    return tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static void tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
 {
     (void)agent;
     (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -135,7 +196,8 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    tcall_agent_make_room_(agent, text.len);
+    if (tcall_agent_make_room_(agent, text.len))
+        tcall_chat_forget_(&agent->chat);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -150,7 +212,8 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    tcall_agent_pick_(agent, text);
+    if (tcall_agent_pick_(agent, text))
+        tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
@@ -322,7 +385,9 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    tcall_agent_make_room_(agent, 0);
+    if (tcall_agent_make_room_(agent, 0) &&
+        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+        tcall_chat_forget_(&agent->chat);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -540,7 +605,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 /* A result belongs to its call by the id; the name is for providers that want
  * it once more. */
 static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, bool error)
+                                   tcall_str text, int error)
 {
     tcall_item item;
     memset(&item, 0, sizeof item);
@@ -552,16 +617,25 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
     return tcall_chat_add(&agent->chat, &item);
 }
 
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_)
         return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text, error);
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0)
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
         agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -627,7 +701,7 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         int error;
         if (call->cx.state != TCALL_DONE_)
             break;
-        error = tcall_agent_add_result_(agent, call, text, call->error < 0);
+        error = tcall_agent_add_result_(agent, call, text, call->error);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -725,6 +799,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     agent->desc.tc->block.high = agent->batch_high;
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;

@@ -94,8 +94,9 @@ typedef struct tcall_agent_desc {
     const tcall_variable *variables;
     /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
      * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, those of the turn before and the pinned ones are. NULL: all
-     * are sent. */
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -114,6 +115,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* Changes provider, model, key, path, transport, or whatever else desc says,
+ * between turns; tc and io_size stay. The conversation goes on: reasoning of
+ * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
+ * or where desc lacks something (agent->problem), or TCALL_E_MEMORY; after an
+ * error nothing has changed. */
+TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
@@ -201,6 +208,7 @@ struct tcall_agent {
     long context; /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
+    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */

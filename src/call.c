@@ -670,17 +670,27 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_close(out, ']');
 }
 
-/* Shows where a text stops being JSON, and a piece of it. */
+/* Writes a member with the beginning of a text. */
+static void tcall_write_start_(tcall_writer *out, const char *key,
+                               tcall_str text, size_t most)
+{
+    if (text.len > most)
+        text.len = tcall_utf8_cut_(text.ptr, most);
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+/* Shows where a text stops being JSON, and a piece of it; also how it begins,
+ * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    const char *near = call->arguments.ptr + call->error_at;
-    size_t len = call->arguments.len - call->error_at;
-    if (len > 24)
-        len = tcall_utf8_cut_(near, 24);
+    tcall_str near = call->arguments;
+    near.ptr += call->error_at;
+    near.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_key(out, "near");
-    tcall_write_str(out, tcall_slice_(near, len));
+    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "received", call->arguments, 64);
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)

@@ -1,7 +1,7 @@
 #pragma once
 #include "chat.h"
 #include "block.c"
-#include "scan.c"
+#include "json.c"
 
 /* ==========================================================================
  * >>chat
@@ -94,15 +94,40 @@ static tcall_str *tcall_item_part_(tcall_item *item, int part)
     }
 }
 
+/* Are all numbers of a JSON text within the range of double? Only those with an
+ * exponent, or very long ones, may not be. */
+TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
+{
+    const char *at = text.ptr, *end = at + text.len;
+    bool quoted = false;
+    for (; at < end; at++) {
+        const char *from = at;
+        if (*at == '"')
+            quoted = !quoted;
+        if (quoted) {
+            at += *at == '\\';
+            continue;
+        }
+        while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
+            at++;
+        if (at > from && *from <= '9' &&
+            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
+            return false;
+        at -= at > from;
+    }
+    return true;
+}
+
 /* Servers refuse a conversation for ever once it holds arguments that are no
- * JSON object. This is looked at once, when a call enters the conversation. */
+ * JSON object, or numbers that they cannot hold. This is looked at once, when a
+ * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK;
+           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -209,6 +234,26 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
         memmove(block->base + to, block->base + from, block->low - from);
     block->low += to - from;
     tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Forgets all reasoning and signatures. Providers bind them to all that was
+ * sent before: where that has changed they would be refused. */
+TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
+{
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
+        size_t len = tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+        if (head->kind == TCALL_ITEM_REASONING) {
+            tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
+            continue;
+        }
+        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
+        tcall_chat_shift_(chat, end, end - len);
+        at += tcall_head_size_(head);
+    }
 }
 
 /* Makes up an id of nine letters and digits: every provider takes those. */

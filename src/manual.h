@@ -78,6 +78,7 @@
  *     NO_GEMINI      the format of Gemini's generateContent
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
+ *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

@@ -550,8 +550,10 @@ static int tcall_pinned_(const tcall_desc *desc)
     return count;
 }
 
-int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
-               tcall_picked *picks, int max)
+/* Ranks the tools and chooses among them. */
+TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
+                                        const tcall_pick_opts *opts,
+                                        tcall_picked *picks, int max)
 {
     tcall_ranking_ ranking;
     int count, room = max;
@@ -569,7 +571,15 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_pick_event_(tc, picks, count);
+    return count;
+}
+
+int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
+               tcall_picked *picks, int max)
+{
+    int count = tcall_picks_(tc, input, opts, picks, max);
+    if (count >= 0)
+        tcall_pick_event_(tc, picks, count);
     return count;
 }
 
@@ -691,11 +701,11 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-int tcall_write_picks(tcall_writer *w, tcall *tc,
-                      const tcall_pick_report *report)
+/* Writes how the picks came about. */
+TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
+                                                const tcall_pick_report *report)
 {
     tcall_ranking_ ranking;
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
     int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
     if (error < 0)
         return error;
@@ -710,6 +720,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
+    return TCALL_OK;
+}
+
+int tcall_write_picks(tcall_writer *w, tcall *tc,
+                      const tcall_pick_report *report)
+{
+    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    int error = tcall_write_ranking_(w, tc, report);
+    if (error < 0)
+        return error;
     tcall_write_key(w, "bytes_saved");
     tcall_write_int(w, (tcall_int)saved);
     tcall_write_key(w, "tokens_saved");

@@ -42,7 +42,7 @@ TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
     if (value <= 0)
         return;
     tcall_write_key(out, key);
-    tcall_write_int(out, value);
+    tcall_write_int(out, (tcall_int)value);
 }
 
 /* Does the user give this member of the body? */
@@ -82,6 +82,67 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
     while (len && tcall_is_space_(item->text.ptr[len - 1]))
         len--;
     return len == 0;
+}
+
+/* ---- names and ids that every receiver takes ---- */
+
+/* Writes the name of a call. Models make names up that no provider takes back:
+ * what cannot stand in the name of a tool becomes _. Those of tools are left as
+ * they are. */
+static void tcall_write_name_(tcall_writer *out, tcall_str name)
+{
+    size_t i;
+    tcall_write_quote(out);
+    for (i = 0; i < name.len && i < 64; i++) {
+        char lower = (char)(name.ptr[i] | 0x20);
+        bool letter = lower >= 'a' && lower <= 'z';
+        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
+        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+    }
+    if (!name.len)
+        tcall_write_char_(out, '_');
+    tcall_write_unquote(out);
+}
+
+/* Does a provider take this id? Few say what they take. */
+static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
+{
+    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
+    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        const char c = id.ptr[i], lower = (char)(c | 0x20);
+        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+        if (!nine)
+            fits = fits || c == '_' || c == '-';
+        if (!nine && !plain)
+            fits = c > ' ' && c < 0x7F;
+        if (!fits)
+            return false;
+    }
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+}
+
+/* Returns the id, or where it is refused nine letters and digits that are
+ * always the same for it. */
+static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
+                               char made[9])
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    if (tcall_takes_id_(to, id))
+        return id;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < 9; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, 9);
 }
 
 /* ---- items ---- */
@@ -152,6 +213,8 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
         tcall_write_result_text_(out, item);
     else if (hole == 'a' || hole == 'j')
         tcall_write_bytes(out, value.ptr, value.len);
+    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
+        tcall_write_name_(out, value);
     else
         tcall_write_str(out, value);
 }
@@ -170,7 +233,7 @@ TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
             tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
 }
 
-/* Writes a form that names something. */
+/* Writes a form with a text of ours in place of the name. */
 TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
                                       const char *name)
 {
@@ -237,6 +300,7 @@ typedef struct tcall_history_ {
     size_t at;     /* the place in it */
     uint8_t pass;
     bool after_call; /* in this pass */
+    char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
 TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
@@ -298,6 +362,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
+    item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
 }
 
@@ -377,8 +442,6 @@ static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
 typedef struct tcall_server_ {
     /* Writes a reasoning as members of the message that it led to. */
     void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
-    /* Gives an item the id that the server takes, which may lie in id. */
-    void (*map_id)(const tcall_provider *to, tcall_item *item, char id[9]);
 } tcall_server_;
 
 /* Writes one item. Reasoning stands before text and calls of its message: a
@@ -418,16 +481,12 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = TCALL_MESSAGE_NONE_;
     tcall_item item;
-    char id[9];
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item)) {
-        if (server)
-            server->map_id(provider, &item, id);
+    while (tcall_history_next_(&history, out, &item))
         tcall_message_item_(out, &message, &item, forms, server);
-    }
     tcall_message_end_(out, &message);
     tcall_write_text(out, "]");
 }

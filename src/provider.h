@@ -139,8 +139,7 @@ enum {
 enum {
     TCALL_QUIRK_ASK_REASONING = 1,   /* reasoning has to be asked for */
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
-                                        are mapped to such (by a copy of one of
-                                        the >>servers) */
+                                        are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
     TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
                                       none may be called: then that tool is sent
@@ -150,7 +149,10 @@ enum {
     TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
     TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512  /* it cuts what it was not told to hold */
+    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
+                                          before it has changed */
 };
 
 struct tcall_provider {

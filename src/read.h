@@ -31,27 +31,31 @@
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
-/* X(NAME, keyword): what may be wrong with a value. The keyword is that of JSON
- * Schema where there is one. */
-#define TCALL_MISFITS(X)                                              \
-    X(TYPE, "type")                                                   \
-    X(MINIMUM, "minimum")                                             \
-    X(MAXIMUM, "maximum")                                             \
-    X(ENUM, "enum")                                                   \
-    X(MIN_LENGTH, "minLength")                                        \
-    X(MAX_LENGTH, "maxLength")                                        \
-    X(MIN_ITEMS, "minItems")                                          \
-    X(MAX_ITEMS, "maxItems")                                          \
-    X(REQUIRED, "required")                                           \
-    X(UNKNOWN, "additionalProperties")                                \
-    X(DUPLICATE, "duplicate") /* a known name came twice */           \
-    X(NUL, "nul")             /* U+0000 in a text */                  \
-    X(ROOM, "room")           /* more than the struct has room for */ \
-    X(LEVELS, "levels")       /* deeper than TOOLCALL_SHAPE_LEVELS */
+/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
+ * that of JSON Schema where there is one. In the sentence %v is the value, %u
+ * says that it is under its minimum, %o that it is over its maximum; %s is what
+ * to send, %r how much there is room for, %n the name of a property, and %k
+ * which ones are known. */
+#define TCALL_MISFITS(X)                                                \
+    X(TYPE, "type", "this is of another type; send %s")                 \
+    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
+    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
+    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
+    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
+    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
+    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
+    X(UNKNOWN, "additionalProperties",                                  \
+      "a property is not known here; %kleave it out")                   \
+    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
+    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
+    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 typedef enum tcall_misfit_code {
     TCALL_FITS,
-#define TCALL_X_(NAME, keyword) TCALL_MISFIT_##NAME,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 } tcall_misfit_code;

@@ -94,7 +94,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant','content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",

@@ -32,8 +32,8 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
+TCALL_NOINLINE_ static void
+tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
     const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
     size_t start = out->len;
@@ -192,7 +192,8 @@ static void tcall_write_shape_example_(tcall_writer *out,
 #endif
 
 /* Writes "suggestion":"Example: name(key=value)" with what is required. */
-static void tcall_write_example_(tcall_writer *out, const tcall_tool *tool)
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_tool *tool)
 {
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -221,67 +222,54 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
     tcall_write_close(out, ']');
 }
 
-/* Writes what the schema says of the arguments, as a string. */
-static void tcall_write_refused_(tcall_writer *out, const tcall_call *call)
+/* Begins the result of a failure instead of the output, up to the sentence that
+ * says what was wrong. */
+static void tcall_failure_begin_(tcall_ctx *cx)
 {
-    size_t i;
-    tcall_write_quote(out);
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
-    }
-    tcall_write_unquote(out);
-}
-
-/* Writes what was called, who failed and why. */
-static void tcall_write_reasons_(tcall_writer *out, const tcall_ctx *cx,
-                                 tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(out, cx->failed_by);
-        tcall_write_text(out, ": ");
-    }
-    if (reason.len)
-        tcall_write_bytes(out, reason.ptr, reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(cx->error));
-}
-
-/* Writes the member "error". */
-static void tcall_write_error_(tcall_writer *out, const tcall_ctx *cx,
-                               tcall_str reason)
-{
-    const tcall_call *call = cx->call;
-    tcall_write_key(out, "error");
-    if (cx->error == TCALL_E_INVALID && call->faults && !reason.len) {
-        tcall_write_refused_(out, call);
-        return;
-    }
-    tcall_write_quote(out);
-    tcall_write_reasons_(out, cx, reason);
-    tcall_write_unquote(out);
-}
-
-/* Begins the result of a failure. The reason may be what the tool wrote, so it
- * is copied before that is taken back. */
-static void tcall_write_failed_(tcall_writer *out, tcall_ctx *cx)
-{
-    char copy[128];
-    tcall_str reason = cx->reason;
-    if (reason.len >= sizeof copy)
-        reason.len = tcall_utf8_cut_(reason.ptr, sizeof copy - 1);
-    if (reason.len)
-        memcpy(copy, reason.ptr, reason.len);
-    reason.ptr = copy;
+    tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_error_(out, cx, reason);
+    tcall_write_key(out, "error");
+    tcall_write_quote(out);
+}
+
+/* Writes what the schema says of the arguments. */
+TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    size_t i;
+    tcall_failure_begin_(cx);
+    tcall_write_text(cx->out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(cx->out, i ? ". " : ": ");
+        tcall_say_fault_(cx->out, call, i);
+    }
+}
+
+/* Writes what was called, who failed and why. The reason may be what the tool
+ * wrote, so it is copied before that is taken back. */
+TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    char copy[128];
+    size_t len = cx->reason.len;
+    if (len >= sizeof copy)
+        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
+    if (len)
+        memcpy(copy, cx->reason.ptr, len);
+    tcall_failure_begin_(cx);
+    if (call->tool && call->args.tok)
+        tcall_write_called_(cx->out, call->tool->name, call->args);
+    if (cx->failed_by) {
+        tcall_write_text(cx->out, cx->failed_by);
+        tcall_write_text(cx->out, ": ");
+    }
+    if (len)
+        tcall_write_bytes(cx->out, copy, len);
+    else
+        tcall_write_text(cx->out, tcall_error_text(cx->error));
 }
 
 /* Writes the result of a call that failed, instead of the output. */
@@ -291,7 +279,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     /* a hook may have given the failure a code of its own */
     const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
     tcall_writer *out = cx->out;
-    tcall_write_failed_(out, cx);
+    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
+        tcall_write_refused_(cx);
+    else
+        tcall_write_reasons_(cx);
+    tcall_write_unquote(out);
     tcall_write_pair_(out, "error_type",
                       tcall_str_of(tcall_error_type(cx->error)));
     tcall_write_pair_(out, "code", tcall_str_of(code));

@@ -164,41 +164,7 @@ static void tcall_server_reasoning_(tcall_writer *out,
         tcall_write_form_(out, "'reasoning_content':%t", reasoning);
 }
 
-/* ---- ids ---- */
-
-/* Mistral takes ids of nine letters and digits only. Others are mapped to
- * such, each always to the same. */
-static tcall_str tcall_nine_letters_(char to[9], tcall_str id)
-{
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i = 0;
-    while (i < id.len && (tcall_is_digit_(id.ptr[i]) ||
-                          ((id.ptr[i] | 32) >= 'a' && (id.ptr[i] | 32) <= 'z')))
-        i++;
-    if (i == 9 && id.len == 9)
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        to[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(to, 9);
-}
-
-static void tcall_server_id_(const tcall_provider *to, tcall_item *item,
-                             char id[9])
-{
-    if (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS)
-        item->id = tcall_nine_letters_(id, item->id);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_,
-                                                    tcall_server_id_};
+static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,

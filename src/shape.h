@@ -38,7 +38,9 @@
  *     integer64(low, high)     int64_t
  *     fixed(digits, low, high) int32_t: 21.5 with 2 digits is 2150, and further
  *                              digits are cut off; low and high are written as
- *                              21.5 is; digits is 1 to 6
+ *                              21.5 is; digits is 1 to 6. Where double has
+ *                              four bytes, as on an AVR, bounds of more than
+ *                              4,194,304 units are rounded
  *     number(low, high)        double; low, high and a default have at most 6
  *                              decimals
  *     number_over(low, high)   the same, but more than low; number_under(low,

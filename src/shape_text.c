@@ -663,18 +663,19 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
 TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
 {
     static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword) keyword "\0"
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
     return tcall_word_at_(keywords, misfit->code - 1);
 }
 
-/* Where a misfit is: the value, and the object or list around it. */
+/* Where a misfit is: the value, and the object or list around it. All of it is
+ * in flash. */
 typedef struct tcall_misplaced_ {
     const tcall_misfit *misfit;
-    tcall_shape node;    /* of the value */
-    const char *name;    /* of the member, in flash; NULL: an item */
-    tcall_object object; /* around the value, or the value */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -682,37 +683,39 @@ static void tcall_place_init_(tcall_misplaced_ *place,
                               const tcall_misfit *misfit,
                               const tcall_object *shape)
 {
-    memset(place, 0, sizeof *place);
     place->misfit = misfit;
-    place->node.kind = TCALL_KIND_OBJECT;
-    place->node.types = TCALL_SHAPE_OBJECT;
-    TCALL_COPY_(&place->object, shape, sizeof place->object);
+    place->node = &tcall_root_;
+    place->name = NULL;
+    place->object = shape;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
 static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
 {
-    const void *below = place->node.more;
-    bool object = place->node.kind == TCALL_KIND_OBJECT;
-    if (object) {
-        if (step >= place->object.count)
-            return false;
-        below = place->object.members + step;
-        place->name = tcall_word_at_(place->object.names, step);
-    } else if (place->node.kind == TCALL_KIND_LIST) {
+    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
+    if (kind == TCALL_KIND_LIST) {
         place->name = NULL;
-    } else {
-        return false;
+        place->node =
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
+        return true;
     }
-    TCALL_COPY_(&place->node, below, sizeof place->node);
+    if (kind != TCALL_KIND_OBJECT ||
+        step >= TCALL_FETCH_8_(&place->object->count))
+        return false;
+    place->name = tcall_word_at_(
+        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
+    place->node =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
+        step;
     return true;
 }
 
 /* Enters the object that the value is. */
 static void tcall_place_enter_(tcall_misplaced_ *place)
 {
-    if (place->node.kind == TCALL_KIND_OBJECT && place->node.more)
-        TCALL_COPY_(&place->object, place->node.more, sizeof place->object);
+    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+        place->object =
+            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
 }
 
 /* Writes a name as a step of a JSON Pointer. */
@@ -730,9 +733,8 @@ static void tcall_put_step_(tcall_writer *writer, const char *name)
     }
 }
 
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer, unless
- * the writer is NULL. What is absent or unknown has no place of its own: that
- * is the object. */
+/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
+ * absent or unknown has no place of its own: that is the object. */
 TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
                                           tcall_misplaced_ *place, uint8_t from)
 {
@@ -743,7 +745,7 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
             i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
         if (!tcall_place_step_(place, misfit->trail[i]))
             return;
-        if (!absent && writer) {
+        if (!absent) {
             tcall_write_char_(writer, '/');
             if (place->name)
                 tcall_put_step_(writer, place->name);
@@ -756,82 +758,68 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
 
 #ifndef TOOLCALL_NO_SENTENCES
 
-/* ---- what to send ---- */
+/* ---- sentences ---- */
 
-/* Writes a number of things: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, const tcall_shape *node,
-                              tcall_whole_ count)
+/* A sentence that is being written. */
+typedef struct tcall_telling_ {
+    tcall_writer *out;
+    const tcall_misplaced_ *place;
+    const tcall_shape *node; /* of the place */
+    tcall_said_ said;
+} tcall_telling_;
+
+static void tcall_tell_part_(void *of, char letter);
+
+static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
+{
+    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
+}
+
+/* Writes a bound: a number, or as many things as there may be, "1 character",
+ * "5 elements". */
+static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_whole_ bound)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    int noun = node->kind == TCALL_KIND_LIST           ? 2
-               : node->flags & TCALL_MEMBER_CHARACTERS ? 1
-                                                       : 0;
-    tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_word_at_(nouns, noun));
-    if (count != 1)
-        tcall_write_char_(writer, 's');
-}
-
-/* Writes a bound as it is counted. */
-static void tcall_tell_bound_(tcall_writer *writer, const tcall_shape *node,
-                              const char *words, tcall_whole_ bound)
-{
-    tcall_write_flash(writer, words);
-    if (node->kind < TCALL_KIND_TEXT)
-        tcall_put_number_(writer, bound, node->digits);
-    else
-        tcall_tell_count_(writer, node, bound);
-}
-
-#ifndef TOOLCALL_NO_INT64
-/* Writes bounds of which one at least is excluded: " over 0 and of at most 1".
- */
-static void tcall_tell_open_bounds_(tcall_writer *writer,
-                                    const tcall_shape *node,
-                                    const tcall_said_ *said)
-{
-    if (said->has_low)
-        tcall_tell_bound_(writer, node,
-                          node->flags & TCALL_MEMBER_OVER
-                              ? TCALL_FLASH_TEXT_(" over ")
-                              : TCALL_FLASH_TEXT_(" of at least "),
-                          said->low);
-    if (said->has_low && said->has_high)
-        TCALL_SAY(writer, " and");
-    if (said->has_high)
-        tcall_tell_bound_(writer, node,
-                          node->flags & TCALL_MEMBER_UNDER
-                              ? TCALL_FLASH_TEXT_(" under ")
-                              : TCALL_FLASH_TEXT_(" of at most "),
-                          said->high);
-}
-#endif
-
-/* Writes the bounds of a value: " from 1 to 7", " of at most 40 bytes". */
-static void tcall_tell_bounds_(tcall_writer *writer, const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    bool counts = said.group != TCALL_SAID_VALUE_;
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & (TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)) {
-        tcall_tell_open_bounds_(writer, node, &said);
+    const tcall_shape *node = tell->node;
+    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
+    if (tell->said.group == TCALL_SAID_VALUE_) {
+        tcall_put_number_(tell->out, bound, node->digits);
         return;
     }
+    if (tell->said.group == TCALL_SAID_ITEMS_)
+        noun = 2;
+    tcall_put_number_(tell->out, bound, 0);
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    if (bound != 1)
+        tcall_write_char_(tell->out, 's');
+}
+
+/* Returns how the bounds of a value are said. */
+static const char *tcall_tell_range_(const tcall_telling_ *tell)
+{
+    const tcall_said_ *said = &tell->said;
+    if (!tcall_kind_has_bounds_(tell->node) ||
+        !(said->has_low || said->has_high))
+        return TCALL_FLASH_TEXT_("");
+#ifndef TOOLCALL_NO_INT64
+    if (tell->node->flags & TCALL_MEMBER_OVER)
+        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
+               : tell->node->flags & TCALL_MEMBER_UNDER
+                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
+                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
+    if (tell->node->flags & TCALL_MEMBER_UNDER)
+        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
+                             : TCALL_FLASH_TEXT_(" under %h");
 #endif
-    if (said.has_low && said.has_high && said.low != said.high) {
-        tcall_write_flash(writer, counts ? TCALL_FLASH_TEXT_(" of ")
-                                         : TCALL_FLASH_TEXT_(" from "));
-        tcall_put_number_(writer, said.low, counts ? 0 : node->digits);
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" to "), said.high);
-    } else if (said.has_low && said.has_high) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of "), said.high);
-    } else if (said.has_low) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at least "),
-                          said.low);
-    } else if (said.has_high) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_(" of at most "),
-                          said.high);
-    }
+    if (!said->has_low)
+        return TCALL_FLASH_TEXT_(" of at most %h");
+    if (!said->has_high)
+        return TCALL_FLASH_TEXT_(" of at least %l");
+    if (said->low == said->high)
+        return TCALL_FLASH_TEXT_(" of %h");
+    return said->group == TCALL_SAID_VALUE_
+               ? TCALL_FLASH_TEXT_(" from %l to %h")
+               : TCALL_FLASH_TEXT_(" of %c to %h");
 }
 
 /* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
@@ -867,140 +855,126 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     }
 }
 
-/* Writes what to send: "; send an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_writer *writer, const tcall_shape *node)
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_telling_ *tell)
 {
+    const tcall_shape *node = tell->node;
     unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node);
-    TCALL_SAY(writer, "; send ");
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(writer, (const char *)node->more, node->high + 1);
+        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
     else
-        tcall_tell_types_(writer,
-                          one ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_tell_bounds_(writer, node);
-    if (one && types & TCALL_SHAPE_NULL)
-        TCALL_SAY(writer, " or null");
+        tcall_tell_types_(
+            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
+    tcall_tell_text_(tell, tcall_tell_range_(tell));
+    if (null_last)
+        TCALL_SAY(tell->out, " or null");
 }
 
-/* ---- what is wrong ---- */
-
-/* Writes "this", or the number that was sent where it is known. */
-static void tcall_tell_got_(tcall_writer *writer, const tcall_misplaced_ *place)
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_telling_ *tell)
 {
-    if (place->misfit->exact)
-        tcall_put_number_(writer, place->misfit->got, place->node.digits);
-    else
-        TCALL_SAY(writer, "this number");
-}
-
-/* Returns how the maximum or the minimum was passed. */
-static const char *tcall_tell_passing_(const tcall_shape *node, bool over)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & (over ? TCALL_MEMBER_UNDER : TCALL_MEMBER_OVER))
-        return over ? TCALL_FLASH_TEXT_(" is not under ")
-                    : TCALL_FLASH_TEXT_(" is not over ");
-#endif
-    (void)node;
-    return over ? TCALL_FLASH_TEXT_(" is over the maximum ")
-                : TCALL_FLASH_TEXT_(" is under the minimum ");
-}
-
-/* Writes that a bound was passed, and which. */
-static void tcall_tell_passed_(tcall_writer *writer,
-                               const tcall_misplaced_ *place)
-{
-    tcall_said_ said = tcall_said_of_(&place->node);
-    uint8_t code = place->misfit->code;
-    bool over = code == TCALL_MISFIT_MAXIMUM ||
-                code == TCALL_MISFIT_MAX_LENGTH ||
-                code == TCALL_MISFIT_MAX_ITEMS;
-    if (said.group == TCALL_SAID_VALUE_)
-        tcall_tell_got_(writer, place);
-    else
-        tcall_write_flash(writer, said.group == TCALL_SAID_ITEMS_
-                                      ? TCALL_FLASH_TEXT_("the array")
-                                      : TCALL_FLASH_TEXT_("the string"));
-    tcall_tell_bound_(writer, &place->node,
-                      tcall_tell_passing_(&place->node, over),
-                      over ? said.high : said.low);
-    tcall_tell_wanted_(writer, &place->node);
-}
-
-/* Writes that the struct has not room for so much, and for how much it has. */
-static void tcall_tell_room_(tcall_writer *writer,
-                             const tcall_misplaced_ *place)
-{
-    const tcall_shape *node = &place->node;
-    TCALL_SAY(writer, "this is more than there is room for");
-    if (node->kind < TCALL_KIND_TEXT) {
-        tcall_tell_wanted_(writer, node);
-    } else if (node->kind == TCALL_KIND_LIST) {
-        tcall_tell_bound_(writer, node, TCALL_FLASH_TEXT_("; send at most "),
-                          node->high);
-    } else {
-        TCALL_SAY(writer, "; send at most ");
-        tcall_put_number_(writer, node->size - 1, 0);
-        TCALL_SAY(writer, " bytes");
+    const tcall_shape *node = tell->node;
+    if (tell->said.group == TCALL_SAID_VALUE_) {
+        tcall_tell_wanted_(tell);
+        return;
     }
-}
-
-/* Writes that a member is missing. */
-static void tcall_tell_absent_(tcall_writer *writer,
-                               const tcall_misplaced_ *place)
-{
-    TCALL_SAY(writer, "the property \"");
-    tcall_write_flash(writer,
-                      place->name ? place->name : TCALL_FLASH_TEXT_(""));
-    TCALL_SAY(writer, "\" is missing; add it");
+    TCALL_SAY(tell->out, "at most ");
+    if (tell->said.group == TCALL_SAID_ITEMS_) {
+        tcall_tell_bound_(tell, node->high);
+    } else {
+        tcall_put_number_(tell->out, node->size - 1, 0);
+        TCALL_SAY(tell->out, " bytes");
+    }
 }
 
 /* Writes which members there are instead of one that is not known. */
-static void tcall_tell_unknown_(tcall_writer *writer,
-                                const tcall_misplaced_ *place)
+static void tcall_tell_known_(const tcall_telling_ *tell)
 {
-    TCALL_SAY(writer, "a property is not known here; ");
-    if (place->object.count) {
-        TCALL_SAY(writer, "use ");
-        tcall_tell_list_(writer, place->object.names, place->object.count);
-        TCALL_SAY(writer, " or ");
+    const tcall_object *object = tell->place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(tell->out, "use ");
+    tcall_tell_list_(tell->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(tell->out, " or ");
+}
+
+/* Writes what passed a bound: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_telling_ *tell)
+{
+    const tcall_misfit *misfit = tell->place->misfit;
+    if (tell->said.group == TCALL_SAID_LENGTH_)
+        TCALL_SAY(tell->out, "the string");
+    else if (tell->said.group == TCALL_SAID_ITEMS_)
+        TCALL_SAY(tell->out, "the array");
+    else if (misfit->exact)
+        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
+    else
+        TCALL_SAY(tell->out, "this number");
+}
+
+/* Returns how the minimum is said that was passed. */
+static const char *tcall_tell_under_(const tcall_shape *node)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & TCALL_MEMBER_OVER)
+        return TCALL_FLASH_TEXT_("not over %l");
+#endif
+    (void)node;
+    return TCALL_FLASH_TEXT_("under the minimum %l");
+}
+
+static const char *tcall_tell_over_(const tcall_shape *node)
+{
+#ifndef TOOLCALL_NO_INT64
+    if (node->flags & TCALL_MEMBER_UNDER)
+        return TCALL_FLASH_TEXT_("not under %h");
+#endif
+    (void)node;
+    return TCALL_FLASH_TEXT_("over the maximum %h");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
+ * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_telling_ *tell = (tcall_telling_ *)of;
+    const tcall_shape *node = tell->node;
+    switch (letter) {
+    case 'v': tcall_tell_value_(tell); break;
+    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
+    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
+    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
+    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
+    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
+    case 's': tcall_tell_wanted_(tell); break;
+    case 'r': tcall_tell_room_(tell); break;
+    case 'k': tcall_tell_known_(tell); break;
+    case 'n':
+        if (tell->place->name)
+            tcall_write_flash(tell->out, tell->place->name);
+        break;
+    default: break;
     }
-    TCALL_SAY(writer, "leave it out");
 }
 
 /* Writes what is wrong, and what to send instead. */
 TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
                                       const tcall_misplaced_ *place)
 {
-    const char *wrong = NULL;
-    switch (place->misfit->code) {
-    case TCALL_MISFIT_TYPE:
-        wrong = TCALL_FLASH_TEXT_("this is of another type");
-        break;
-    case TCALL_MISFIT_ENUM:
-        wrong = TCALL_FLASH_TEXT_("this is not one of the allowed values");
-        break;
-    case TCALL_MISFIT_DUPLICATE:
-        wrong = TCALL_FLASH_TEXT_("this property came twice; send it once");
-        break;
-    case TCALL_MISFIT_NUL:
-        wrong = TCALL_FLASH_TEXT_(
-            "the string has the character U+0000; leave it out");
-        break;
-    case TCALL_MISFIT_LEVELS:
-        wrong =
-            TCALL_FLASH_TEXT_("objects and arrays are nested too deeply here");
-        break;
-    case TCALL_MISFIT_REQUIRED: tcall_tell_absent_(writer, place); return;
-    case TCALL_MISFIT_UNKNOWN: tcall_tell_unknown_(writer, place); return;
-    case TCALL_MISFIT_ROOM: tcall_tell_room_(writer, place); return;
-    default: tcall_tell_passed_(writer, place); return;
-    }
-    tcall_write_flash(writer, wrong);
-    if (place->misfit->code <= TCALL_MISFIT_ENUM)
-        tcall_tell_wanted_(writer, &place->node);
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_telling_ tell;
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    tell.out = writer;
+    tell.place = place;
+    tell.node = node;
+    tell.said = tcall_said_of_(node);
+    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
 }
 
 #else

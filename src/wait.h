@@ -41,7 +41,30 @@ typedef struct tcall_wait {
 
 /* Add to what is waited for: a time from now; a handle to become readable or
  * writable; all that another wait says. Each returns TCALL_E_AGAIN, so that a
- * tool may `return tcall_wait_ms(&cx->wait, 100);`. */
-TCALL_API int tcall_wait_ms(tcall_wait *wait, uint32_t ms);
-TCALL_API int tcall_wait_handle(tcall_wait *wait, int handle, int events);
-TCALL_API int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other);
+ * tool may `return tcall_wait_ms(&cx->wait, 100);`. They are inline, so that a
+ * transport can be linked without the rest of the library. */
+static inline int tcall_wait_ms(tcall_wait *wait, uint32_t ms)
+{
+    if (ms < wait->ms)
+        wait->ms = ms;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_handle(tcall_wait *wait, int handle, int events)
+{
+    if (wait->count == TOOLCALL_MAX_HANDLES)
+        return tcall_wait_ms(wait, TCALL_WAIT_POLL_MS);
+    wait->handles[wait->count].handle = handle;
+    wait->handles[wait->count].events = (uint8_t)events;
+    wait->count++;
+    return TCALL_E_AGAIN;
+}
+
+static inline int tcall_wait_merge(tcall_wait *wait, const tcall_wait *other)
+{
+    int i;
+    for (i = 0; i < other->count; i++)
+        tcall_wait_handle(wait, other->handles[i].handle,
+                          other->handles[i].events);
+    return tcall_wait_ms(wait, other->ms);
+}

@@ -265,8 +265,10 @@ int tcall_write_flash(tcall_writer *writer, const char *text)
  * writes: `part` is given `of` and the letter. */
 typedef void (*tcall_part_)(void *of, char letter);
 
-TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer, const char *text,
-                                      tcall_part_ part, void *of)
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_parts_(tcall_writer *writer,
+                                                      const char *text,
+                                                      tcall_part_ part,
+                                                      void *of)
 {
     char c;
     while ((c = TCALL_BYTE_(text++)) != '\0') {

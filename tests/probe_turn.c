@@ -6,7 +6,9 @@
  * A list that is used up (approve, repair, a tool's script) gives its last
  * entry again; answers that are used up are a connection that is refused. Time
  * passes only where somebody waits. With "plan" nothing runs: each turn asks
- * once, its checked calls are in provenance, and the next turn drops them.
+ * once, its checked calls are in provenance, and the next turn drops them. With
+ * "save" a turn is saved where it ends or first waits for a verdict, all memory
+ * is thrown away, and what was saved is loaded.
  */
 #include "probe.h"
 
@@ -74,9 +76,10 @@ typedef struct conversation {
     tcall_json approve, repair;
     tcall_json answer, next_answer; /* the one that is read; the one after it */
     size_t sent;
+    char stop[32]; /* why the last answer stopped */
     uint32_t now;
     const char *names[MAX_NAMES]; /* of roles */
-    growing list[LISTS], report, body;
+    growing list[LISTS], report, body, saved;
 } conversation;
 
 /* Gives an entry of a list and moves on, but never beyond its end. */
@@ -439,14 +442,36 @@ static void read_descs(conversation *c, tcall_json in)
 
 /* ---- turns ---- */
 
-/* Goes on until the turn is over, or waits for a verdict that is not in the
- * list. Time passes as the agent says. */
-static int go_on(conversation *c)
+/* Begins anew, with nothing in memory. */
+static int start(conversation *c)
+{
+    int error;
+    memset(c->desc.block, 0xA5, c->desc.block_size);
+    error = tcall_init(&c->tc, &c->desc);
+    return error < 0 ? error : tcall_agent_init(&c->agent, &c->agent_desc);
+}
+
+/* Saves, throws everything away, and loads. Returns as tcall_agent_load. */
+static int restart(conversation *c)
+{
+    int error;
+    growing_begin(&c->saved);
+    error = tcall_agent_save(&c->agent, &c->saved.out);
+    if (error == TCALL_OK)
+        error = start(c);
+    return error < 0 ? error
+                     : tcall_agent_load(&c->agent, growing_str(&c->saved));
+}
+
+/* Goes on until the turn is over, or waits for a verdict: one that is not in
+ * the list, or, where it is saved then, any. Time passes as the agent says. */
+static int go_on(conversation *c, bool save)
 {
     int error = TCALL_E_AGAIN, steps;
     for (steps = 0; steps < MAX_STEPS; steps++) {
-        bool more = tcall_json_next(c->approve).tok != NULL;
+        bool more = tcall_json_next(c->approve).tok != NULL && !save;
         error = tcall_agent_step(&c->agent);
+        strcpy(c->stop, c->agent.answer.stop_text);
         if (error != TCALL_E_AGAIN && (error != TCALL_E_APPROVAL || !more))
             return error;
         canned_wait(c, &c->agent.wait);
@@ -454,21 +479,43 @@ static int go_on(conversation *c)
     return error;
 }
 
-static int take_turn(conversation *c, tcall_str user, bool plan)
+static int plan_turn(conversation *c, tcall_str user)
 {
-    int error, index;
     tcall_call call;
-    if (!plan) {
-        error = tcall_agent_say(&c->agent, user);
-        return error < 0 ? error : go_on(c);
-    }
-    error = tcall_agent_plan(&c->agent, user);
-    for (index = 0; index < error; index++) {
+    int count = tcall_agent_plan(&c->agent, user), index;
+    strcpy(c->stop, c->agent.answer.stop_text);
+    for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);
         tcall_write_provenance(&c->list[PROVENANCE].out, &c->tc, &call);
         tcall_release(&c->tc, &call);
     }
-    return error < 0 ? error : TCALL_OK;
+    return count < 0 ? count : TCALL_OK;
+}
+
+static int take_turn(conversation *c, tcall_json in, bool plan)
+{
+    tcall_str user = tcall_json_str(tcall_json_get(in, "user"));
+    bool save = tcall_json_bool(tcall_json_get(in, "save"), false);
+    const char *provider =
+        tcall_json_string(tcall_json_get(in, "provider"), NULL);
+    int error = TCALL_OK, loaded;
+    if (provider) {
+        c->agent_desc.provider = probe_provider(provider);
+        error = tcall_agent_use(&c->agent, &c->agent_desc);
+    }
+    if (error == TCALL_OK && plan)
+        error = plan_turn(c, user);
+    else if (error == TCALL_OK) {
+        error = tcall_agent_say(&c->agent, user);
+        if (error == TCALL_OK)
+            error = go_on(c, save);
+    }
+    if (!save)
+        return error;
+    loaded = restart(c);
+    return loaded == TCALL_E_AGAIN ? go_on(c, false)
+           : loaded < 0            ? loaded
+                                   : error;
 }
 
 /* Writes the results that came into the conversation since the turn began. */
@@ -507,7 +554,7 @@ static void write_turn(conversation *c, tcall_str text, int error, FILE *out)
     }
     write_member(&w, "text", text);
     write_error(&w, error);
-    write_member(&w, "stop", tcall_str_of(c->agent.answer.stop_text));
+    write_member(&w, "stop", tcall_str_of(c->stop));
     tcall_write_key(&w, "peak");
     tcall_write_uint(&w, tcall_peak(&c->tc));
     tcall_write_close(&w, '}');
@@ -529,7 +576,7 @@ static void turn(conversation *c, tcall_json in, bool plan, int ready,
         text = c->agent.problem ? tcall_str_of(c->agent.problem)
                                 : growing_str(&c->report);
     } else {
-        error = take_turn(c, tcall_json_str(tcall_json_get(in, "user")), plan);
+        error = take_turn(c, in, plan);
         text = tcall_agent_text(&c->agent);
         write_results(c);
     }
@@ -552,6 +599,7 @@ static void free_all(conversation *c)
         free(c->list[i].text);
     free(c->report.text);
     free(c->body.text);
+    free(c->saved.text);
 }
 
 static void converse(tcall_json in, FILE *out)
@@ -570,9 +618,7 @@ static void converse(tcall_json in, FILE *out)
     opts.allow_unsafe = true;
     if (pick > 0)
         c.agent_desc.pick_opts = &opts;
-    ready = tcall_init(&c.tc, &c.desc);
-    if (ready >= 0)
-        ready = tcall_agent_init(&c.agent, &c.agent_desc);
+    ready = start(&c);
     t = tcall_json_first(tcall_json_get(in, "turns"));
     for (; t.tok; t = tcall_json_next(t))
         turn(&c, t, plan, ready, out);

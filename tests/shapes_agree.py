@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""tests/shapes_agree.py [CALLS [SHAPES]]: shapes mean what their schemas say.
+"""tests/shapes_agree.py [--every] [CALLS [SHAPES]]: shapes mean what their
+schemas say, on every machine.
 
 Makes SHAPES (60) random shapes as lists in C, of all kinds and roles, and
 compiles one program that holds them. The program writes the JSON Schema of
@@ -10,10 +11,16 @@ that are missing, unknown or there twice.
 
 What a shape has room for is no matter of the schema: a call that JSON Schema
 accepts may be refused for it (an integer for its 32 or 64 bits), only where a
-value is over its room, and then it must be. The struct of each call that is accepted, written as JSON, fits the
-schema again. Builds for 32 bits and for s390x, which is big-endian and runs
-under qemu-user, must answer the same bytes.
+value is over its room, and then it must be. The struct of each call that is
+accepted, written as JSON, fits the schema again.
+
+Other machines must answer the same bytes: with 32 bits, s390x, which is
+big-endian, under qemu-user, and as boards with a UART a Cortex-M3 and a RISC-V
+under QEMU and an ATmega1284P under simavr. The boards are asked a part of the
+calls, with --every all of them; the ATmega, whose double has four bytes, those
+of shapes without numbers of that kind.
 """
+import contextlib
 import decimal
 import json
 import os
@@ -23,16 +30,50 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+
+import mcp_uno
+from checks import Checks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "shapes_agree"
-CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 6000
-SHAPES = int(sys.argv[2]) if len(sys.argv) > 2 else 60
+EVERY = "--every" in sys.argv
+NUMBERS = [int(a) for a in sys.argv[1:] if a != "--every"]
+CALLS, SHAPES = (NUMBERS + [6000, 60][len(NUMBERS):])[:2]
+SAMPLE = 0 if EVERY else 400
+CHIP = "atmega1284p"
+BARE = ["--specs=picolibc.specs", "--crt0=minimal", "-Tpicolibc.ld", "-Os",
+        "-ffunction-sections", "-Wl,--gc-sections", "-DARGS=200000"]
+QUIET = ["-nic", "none", "-display", "none", "-monitor", "none", "-serial", "stdio"]
+
+
+def loaded(at):
+    """Where QEMU puts the lines: what it sends early to a UART may be lost."""
+    return ["-device", f"loader,file={OUT / 'lines'},addr={at},force-raw=on", "-kernel"]
+
+
+def places(flash, ram):
+    """Where the linker puts things on a chip."""
+    return [f"-Wl,--defsym={k}={v}" for k, v in dict(
+        __flash=flash, __flash_size=1 << 20, __ram=ram, __ram_size=1 << 20,
+        __stack_size=32768).items()]
+
+
+# By name: the compiler, what runs its program, how many of the calls (all: 0).
 BUILDS = {
-    "gcc -O2": (["gcc", "-O2"], []),
-    "gcc -m32": (["gcc", "-m32", "-Os"], []),
-    "clang": (["clang", "-O1", "-fsanitize=address,undefined"], []),
-    "s390x": (["s390x-linux-gnu-gcc", "-O2", "-static"], ["qemu-s390x"]),
+    "gcc -O2": (["gcc", "-O2", "-DARGS=200000"], [], 0),
+    "gcc -m32": (["gcc", "-m32", "-Os", "-DARGS=200000"], [], 0),
+    "clang": (["clang", "-O1", "-fsanitize=address,undefined", "-DARGS=200000"], [], 0),
+    "s390x": (["s390x-linux-gnu-gcc", "-O2", "-static", "-DARGS=200000"], ["qemu-s390x"], 0),
+    "Cortex-M3": (["arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", *BARE,
+                   "-DCALLS=0x21000000", *places(0, 0x20000000)],
+                  ["qemu-system-arm", "-M", "mps2-an385", *QUIET, *loaded(0x21000000)],
+                  SAMPLE),
+    "RV32IMC": (["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", *BARE,
+                 "-DCALLS=0x81000000", *places(0x80000000, 0x80200000)],
+                ["qemu-system-riscv32", "-M", "virt", "-m", "128M", "-bios", "none", "-cpu",
+                 "rv32,a=off,f=off,d=off,m=on,c=on", *QUIET, *loaded(0x81000000)], SAMPLE),
+    "AVR": ([*mcp_uno.AVR, f"-mmcu={CHIP}", "-DARGS=4000"], [OUT / "uno_run"], SAMPLE),
 }
 dice = random.Random(int(os.environ.get("SEED", "20261122")))
 D = decimal.Decimal
@@ -56,8 +97,9 @@ class Node:
 class Maker:
     """Writes lists in C; what a kind names comes before it."""
 
-    def __init__(self):
+    def __init__(self, shapes):
         self.count, self.lines = 0, []
+        self.shapes = [self.object(0) for _ in range(shapes)]
 
     def name(self, prefix):
         self.count += 1
@@ -210,58 +252,171 @@ def quote(text):
                          "".join("\\%03o" % b for b in c.encode()) for c in text) + '"'
 
 
-PROGRAM = """#include <stdio.h>
-#include <float.h>
+# Reads lines: "3 {...}" is a call by shape 3, "3?" asks for its schema. They
+# come from the board's serial line, from standard input, or from memory where
+# QEMU has put them.
+PROGRAM = """#include <float.h>
 #include <limits.h>
-#define TOOLCALL_MAX_FAULTS 4
 #include "src/shape_text.c"
+#include "examples/profiles/board.h"
 %s
 static const tcall_object *const shapes[] = {%s};
-static char line[70000], text[200000];
-static union { uint64_t align; char bytes[200000]; } args;
+static union { uint64_t align; char bytes[ARGS]; } args;
+static tcall_writer writer;
+static char buffer[64];
 
-int main(int argc, char **argv)
+static int next(void)
 {
-    size_t i, count = sizeof shapes / sizeof *shapes;
-    tcall_writer writer;
-    (void)argv;
-    for (i = 0; argc > 1 && i < count; i++) {
-        tcall_writer_init(&writer, text, sizeof text);
-        tcall_write_shape(&writer, shapes[i]);
-        printf("%%.*s\\n", (int)writer.fill, text);
+#ifdef CALLS
+    static const char *at = (const char *)CALLS;
+    return *at ? (unsigned char)*at++ : -1;
+#else /* a line at once: what waits in a UART may be lost */
+    static char line[ARGS];
+    static size_t at, len;
+    int c;
+    if (at == len)
+        for (at = len = 0; (c = board_get()) >= 0 && len < sizeof line;)
+            if ((line[len++] = (char)c) == '\\n')
+                break;
+    return at < len ? (unsigned char)line[at++] : -1;
+#endif
+}
+
+static int put(void *user, const char *bytes, size_t len)
+{
+    size_t i;
+    (void)user;
+    for (i = 0; i < len; i++)
+        board_put(bytes[i]);
+    return (int)len;
+}
+
+/* Feeds the line in pieces of many lengths. */
+static int feed(tcall_decoder *decoder)
+{
+    char piece[80];
+    unsigned step = 0, len = 0;
+    int c;
+    while ((c = next()) != '\\n' && c >= 0) {
+        piece[len++] = (char)c;
+        if (len > step %% 7 * step %% 11) {
+            tcall_decoder_feed(decoder, piece, len);
+            len = 0;
+            step++;
+        }
     }
-    while (argc == 1 && fgets(line, sizeof line, stdin)) {
-        tcall_decoder decoder;
-        char *json, *end = line + strlen(line) - 1;
-        unsigned long shape = strtoul(line, &json, 10);
-        int error, size, at = 0;
-        unsigned step = 0;
-        memset(args.bytes, 0xA5, shapes[shape]->size); /* whatever was there */
-        tcall_decoder_init(&decoder, shapes[shape], args.bytes);
-        size = (int)(end - ++json); /* in pieces of many lengths */
-        for (; at < size; step++) {
-            int piece = (int)(step %% 7 * step %% 11) + 1;
-            if (piece > size - at)
-                piece = size - at;
-            tcall_decoder_feed(&decoder, json + at, (size_t)piece);
-            at += piece;
+    tcall_decoder_feed(decoder, piece, len);
+    return tcall_decoder_end(decoder);
+}
+
+static void call(const tcall_object *shape)
+{
+    tcall_decoder decoder;
+    int i, error;
+    memset(args.bytes, 0xA5, TCALL_FETCH_16_(&shape->size)); /* of before */
+    tcall_decoder_init(&decoder, shape, args.bytes);
+    error = feed(&decoder);
+    tcall_write_text(&writer, error < 0 ? tcall_error_code(error) : "ok");
+    tcall_write_text(&writer, "\\t");
+    if (error == TCALL_OK)
+        tcall_write_struct(&writer, shape, args.bytes);
+    for (i = 0; error < 0 && i < decoder.misfit_count && i < 4; i++) {
+        tcall_write_text(&writer, i ? " | " : "");
+        tcall_write_flash(&writer, tcall_misfit_keyword_(&decoder.misfits[i]));
+        tcall_write_text(&writer, " ");
+        tcall_write_misfit(&writer, &decoder.misfits[i], shape, 0);
+    }
+}
+
+int main(void)
+{
+    int c, number = 0;
+#ifdef _IOLBF
+    setvbuf(stdout, NULL, _IOLBF, 4096);
+#endif
+    board_begin();
+    board_put('\\n');
+    while ((c = next()) >= 0) {
+        if (c >= '0' && c <= '9') {
+            number = number * 10 + c - '0';
+            continue;
         }
-        error = tcall_decoder_end(&decoder);
-        tcall_writer_init(&writer, text, sizeof text);
-        if (error == TCALL_OK)
-            tcall_write_struct(&writer, shapes[shape], args.bytes);
-        for (i = 0; error < 0 && i < decoder.misfit_count && i < 4; i++) {
-            tcall_write_text(&writer, i ? " | " : "");
-            tcall_write_flash(&writer, tcall_misfit_keyword_(&decoder.misfits[i]));
-            tcall_write_text(&writer, " ");
-            tcall_write_misfit(&writer, &decoder.misfits[i], shapes[shape], 0);
-        }
-        printf("%%s\\t%%.*s\\n", error < 0 ? tcall_error_code(error) : "ok",
-               (int)writer.fill, text);
+        tcall_writer_init(&writer, buffer, sizeof buffer);
+        tcall_writer_sink(&writer, put, NULL);
+        if (c == '?')
+            tcall_write_shape(&writer, shapes[number]);
+        else if (c == ' ')
+            call(shapes[number]);
+        else
+            continue;
+        tcall_writer_flush(&writer);
+        board_put('\\n');
+        number = 0;
     }
     return 0;
 }
 """
+
+
+def build(compiler, maker, nodes, out):
+    """The program for one machine. None where it does not compile."""
+    source = out.with_suffix(".c")
+    source.write_text(PROGRAM % ("\n".join(maker.lines), ", ".join(
+        f"&{n.me}_shape" if n in nodes else "0" for n in maker.shapes)))
+    done = subprocess.run([*compiler, *([] if "avr" in compiler[0] else ["-std=c99"]), "-w", "-I.", source, "-o", out],
+                          cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        print(done.stderr[:2000])
+    return not done.returncode
+
+
+def talk(command, lines):
+    """What a program answers to lines, and what it says on stderr. A board does
+    not end, and listens when it has said an empty line."""
+    sent = "".join(line + "\n" for line in lines).encode()
+    (OUT / "lines").write_bytes(sent + b"\0")
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env={**os.environ, "MCU": CHIP}) as p:
+        timer = threading.Timer(120 + len(lines) / 20, p.kill)
+        timer.start()
+        p.stdout.readline()
+        writer = threading.Thread(target=write, args=(p.stdin, sent))
+        writer.start()
+        answers = [p.stdout.readline().decode().rstrip("\r\n") for _ in lines]
+        p.kill()
+        timer.cancel()
+        writer.join()
+        return answers, p.stderr.read().decode()
+
+
+def write(to, sent):
+    with contextlib.suppress(OSError):
+        to.write(sent)
+        to.flush()
+
+
+def has(compiler, runner):
+    """Whether what makes and runs a program is installed."""
+    return all(shutil.which(c[0]) for c in (compiler, runner) if c)
+
+
+def small(node):
+    """Whether the ATmega1284P can do it: double has four bytes there, so no
+    such numbers, and no bounds of more units than it counts exactly."""
+    inner = getattr(node, "members", None) or [getattr(node, "item", None)]
+    if node.kind == "number" and max(map(abs, node.marks)).scaleb(node.digits) > 2**22:
+        return False
+    return node.kind != "double" and all(small(n) for n in inner if n)
+
+
+def bytes_of(node):
+    """About the bytes of its struct."""
+    if node.kind == "list":
+        return 2 + node.high * bytes_of(node.item)
+    if node.kind == "object":
+        return 2 + sum(bytes_of(n) for n in node.members)
+    return getattr(node, "room", 8) + 1
+
 
 # ---- calls ----
 
@@ -507,60 +662,46 @@ def main():
         print("shapes_agree: 0 passed, 0 failed, 1 skipped")
         return 0
     OUT.mkdir(parents=True, exist_ok=True)
-    maker = Maker()
-    nodes = [maker.object(0) for _ in range(SHAPES)]
-    (OUT / "agree.c").write_text(PROGRAM % (
-        "\n".join(maker.lines), ", ".join(f"&{n.me}_shape" for n in nodes)))
-    passed = failed = skipped = 0
+    check = Checks("shapes_agree")
+    maker = Maker(SHAPES)
     built = {}
-    for name, (command, runner) in BUILDS.items():
+    for name, (compiler, runner, sample) in BUILDS.items():
         program = OUT / re.sub(r"\W+", "_", name)
-        if not all(shutil.which(c[0]) for c in (command, runner) if c):
-            print(f"shapes_agree: SKIPPED {name}, which is not installed")
-            skipped += 1
+        chip = name == "AVR"
+        if not (mcp_uno.build(OUT) if chip else has(compiler, runner)):
+            check.skip(name, "it is not installed")
             continue
-        done = subprocess.run([*command, "-std=c99", "-w", "-I.", "-include", "stdlib.h",
-                               "-o", program, OUT / "agree.c"], cwd=ROOT,
-                              capture_output=True, text=True)
-        if done.returncode:
-            print(f"FAILED {name} does not compile\n{done.stderr[:2000]}")
-            failed += 1
-            continue
-        built[name] = [*runner, str(program)]
+        nodes = [n for n in maker.shapes if not chip or small(n) and bytes_of(n) < 1000]
+        if check(build(compiler, maker, nodes, program), f"{name} does not compile"):
+            built[name] = [*runner, program], nodes, sample
     if not built:
-        print(f"shapes_agree: {passed} passed, {failed + 1} failed, {skipped} skipped")
-        return 1
+        return check.end()
     first = next(iter(built))
-    texts = subprocess.run([*built[first], "schemas"], capture_output=True,
-                           text=True).stdout.splitlines()
-    schemas = [read(t) for t in texts]
-    judges = validators(schemas)
+    texts, _ = talk(built[first][0], [f"{i}?" for i in range(SHAPES)])
+    judges = validators([read(t) for t in texts])
 
     values = []
     for i in range(CALLS):
         shape = i % SHAPES
-        values.append((shape, object_for(nodes[shape], dice.choice([0, 0, 0, 0.1, 0.3]))))
+        values.append((shape, object_for(maker.shapes[shape], dice.choice([0, 0, 0, 0.1, 0.3]))))
     lines = [f"{shape} {emit(value)}" for shape, value in values]
-    sent = "\n".join(lines) + "\n"
-    answers = {}
-    for name, command in built.items():
-        done = subprocess.run(command, input=sent.encode(), capture_output=True)
-        answers[name] = done.stdout.decode().splitlines()
-        if name != first and answers[name] != answers[first] or done.returncode:
-            failed += 1
-            at = next((i for i, (a, b) in enumerate(zip(answers[name], answers[first]))
-                       if a != b), -1)
-            print(f"FAILED {name} answers otherwise than {first}\n  {lines[at]}\n"
-                  f"  {answers[name][at:at + 1]}\n  {answers[first][at:at + 1]}\n"
-                  f"  {done.stderr.decode()[:500]}")
-        else:
-            passed += 1
+    answers, _ = talk(built[first][0], lines)
+    for name, (command, nodes, sample) in list(built.items())[1:]:
+        some = [i for i, (shape, _) in enumerate(values) if maker.shapes[shape] in nodes]
+        some = some[:sample or None]
+        said, faults = talk(command, [lines[i] for i in some])
+        wrong = [f"{lines[i]}\n  {mine}\n  {answers[i]}"
+                 for i, mine in zip(some, said) if mine != answers[i]]
+        if "runtime error" in faults:
+            wrong.append(faults)
+        print(f"shapes_agree: {name}: {len(nodes)} shapes, {len(some)} calls")
+        check(not wrong, f"{name} answers otherwise than {first}\n  " + "".join(wrong[:1]))
     counts = dict(accepted=0, refused=0, room=0, differences=0)
-    for (shape, value), line, answer in zip(values, lines, answers[first]):
+    for (shape, value), line, answer in zip(values, lines, answers):
         code, _, rest = answer.partition("\t")
         instance = read(line.partition(" ")[2])
-        valid = judges[shape].is_valid(instance) and not twice(nodes[shape], value)
-        over = over_room(nodes[shape], value)
+        valid = judges[shape].is_valid(instance) and not twice(maker.shapes[shape], value)
+        over = over_room(maker.shapes[shape], value)
         wrong = None
         if code not in ("ok", "invalid"):
             wrong = "is no JSON to the decoder"
@@ -575,17 +716,11 @@ def main():
         elif code == "invalid" and valid and not re.search(r"(^|\| )(room|maxLength|minimum|maximum) ", rest):
             wrong = "is over its room, but refused for something else"
         counts["accepted" if code == "ok" else "room" if valid else "refused"] += 1
-        if wrong:
-            counts["differences"] += 1
-            if counts["differences"] <= 10:
-                print(f"DIFFERENT: {wrong}\n  {texts[shape]}\n  {line}\n  {answer}")
-        else:
-            passed += 1
-    failed += counts["differences"]
+        counts["differences"] += bool(wrong)
+        check(not wrong, f"{wrong}\n  {texts[shape]}\n  {line}\n  {answer}")
     print(f"shapes_agree: {SHAPES} shapes, {CALLS} calls: " +
           ", ".join(f"{n} {what}" for what, n in counts.items()))
-    print(f"shapes_agree: {passed} passed, {failed} failed, {skipped} skipped")
-    return failed > 0
+    return check.end()
 
 
 sys.exit(main())

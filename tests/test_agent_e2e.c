@@ -7,10 +7,12 @@
 
 #include "check.h"
 
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -307,6 +309,50 @@ static void check_plain(void)
     waitpid(pid, NULL, 0);
 }
 
+/* Ctrl-C ends a turn whose server is silent, and the next one begins. */
+static void check_interrupt(void)
+{
+    const char *args[] = {path_of("agent"), NULL};
+    struct sockaddr_in a;
+    socklen_t len = sizeof a;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), in, out, i, status = 0;
+    int connections[2];
+    char address[64];
+    size_t fill = 0;
+    ssize_t n;
+    pid_t pid;
+
+    memset(&a, 0, sizeof a);
+    a.sin_family = AF_INET;
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(bind(listener, (struct sockaddr *)&a, sizeof a) == 0 &&
+          listen(listener, 2) == 0 &&
+          getsockname(listener, (struct sockaddr *)&a, &len) == 0);
+    snprintf(address, sizeof address, "127.0.0.1:%u",
+             (unsigned)ntohs(a.sin_port));
+    setenv("OLLAMA_HOST", address, 1);
+    pid = start(args, &in, &out);
+    unsetenv("OLLAMA_HOST");
+    CHECK(write(in, "one\ntwo\n", 8) == 8);
+    close(in);
+    for (i = 0; i < 2; i++) {
+        char byte;
+        connections[i] = accept(listener, NULL, NULL);
+        CHECK(recv(connections[i], &byte, 1, 0) == 1);
+        kill(pid, SIGINT);
+    }
+    while ((n = read(out, output + fill, sizeof output - 1 - fill)) > 0)
+        fill += (size_t)n;
+    output[fill] = '\0';
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+          WEXITSTATUS(status) == 1);
+    CHECK(printed("> one\n") && printed("> two\n"));
+    CHECK(printed("error: it was cancelled"));
+    for (i = 0; i < 2; i++)
+        close(connections[i]);
+    close(listener), close(out);
+}
+
 /* The first example, against a stand-in. */
 static void check_hello(void)
 {
@@ -481,6 +527,7 @@ int main(int argc, char **argv)
     check_keys("ANTHROPIC_API_KEY", "");
     check_trace();
     check_plain();
+    check_interrupt();
     check_hello();
     check_workspace();
     check_rest();

@@ -707,6 +707,7 @@ typedef struct ttool_bash_ {
     int how;        /* it ended, as for waitpid */
     uint64_t total; /* bytes of output */
     uint64_t disk_mb;
+    ttool_held_ held; /* of what was emitted */
     size_t said_len;
     char said[768];             /* by bwrap */
     char group[TTOOL_MAX_PATH]; /* its cgroup; may be empty */
@@ -883,7 +884,7 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
         } else if (cx) {
             tcall_writer_init(&shown, buf, sizeof buf);
             tcall_writer_sink(&shown, ttool_bash_emit_, cx);
-            ttool_write_content_(&shown, piece, (size_t)n);
+            ttool_write_piece_(&shown, &run->held, piece, (size_t)n);
             tcall_writer_flush(&shown);
         }
     }

@@ -196,6 +196,54 @@ static bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
     return whole;
 }
 
+/* The beginning of a character that a piece of text ended with. */
+typedef struct ttool_held_ {
+    char bytes[4];
+    size_t count;
+} ttool_held_;
+
+/* Bytes of what begins so: of a character, or of a line's end. */
+static size_t ttool_begun_len_(char first)
+{
+    uint8_t c = (uint8_t)first;
+    if (c == '\r')
+        return 2;
+    return c < 0xC2 || c > 0xF4 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
+}
+
+static bool ttool_belongs_(const ttool_held_ *held, char next)
+{
+    return held->bytes[0] == '\r' ? next == '\n' : (next & 0xC0) == 0x80;
+}
+
+static void ttool_write_held_(tcall_writer *w, ttool_held_ *held)
+{
+    ttool_write_content_(w, held->bytes, held->count);
+    held->count = 0;
+}
+
+/* Text from outside in pieces, which may end anywhere. What is held after the
+ * last is for ttool_write_held_. */
+static void ttool_write_piece_(tcall_writer *w, ttool_held_ *held,
+                               const char *p, size_t len)
+{
+    const char *end = p + len;
+    while (p < end) {
+        if (held->count && !ttool_belongs_(held, *p))
+            ttool_write_held_(w, held);
+        if (!held->count) {
+            size_t n = ttool_valid_(p, (size_t)(end - p));
+            tcall_write_bytes(w, p, n);
+            p += n;
+        }
+        if (p == end)
+            break;
+        held->bytes[held->count++] = *p++;
+        if (held->count == ttool_begun_len_(held->bytes[0]))
+            ttool_write_held_(w, held);
+    }
+}
+
 /* A path on one line: line ends and tabs are escaped as well, and so that
  * nothing else looks like an escape, a backslash is two. Nor does it begin like
  * a notice of ours. */

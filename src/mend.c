@@ -1,0 +1,58 @@
+#pragma once
+#include "chat.c"
+#include "lenient.c"
+#include "write.c"
+
+/* ==========================================================================
+ * >>mend: calls go back as they were understood
+ *
+ * A call whose arguments were read leniently stands in the conversation as what
+ * it was read as: the model must not see another call than the one that ran.
+ * What cannot be read as an object goes back without arguments.
+ */
+
+/* Writes what the text is read as to the end of the free part of the block.
+ * Empty: it cannot be read, or there is no room. */
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+{
+    tcall_str mended = tcall_slice_(NULL, 0);
+    size_t room = tcall_block_free_(block);
+    tcall_arguments args;
+    tcall_writer writer;
+    char *gap = tcall_block_gap_(block);
+    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+        return mended;
+    room -= args.used;
+    tcall_writer_init(&writer, gap + args.used, room);
+    /* Where it lies now must stay free when it is longer than the text was. */
+    if (tcall_write_json(&writer, args.root) < 0 ||
+        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+        return mended;
+    mended.ptr = gap + args.used + room - writer.fill;
+    mended.len = writer.fill;
+    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    return mended;
+}
+
+/* Mends the calls from this place of the chat on. Nothing may refer to its
+ * items meanwhile. strict: nothing is read leniently. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+{
+    tcall_block *block = chat->block;
+    size_t at = chat->start + from;
+    for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
+        tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        size_t end = at + tcall_head_size_(head);
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
+            head->flags & TCALL_FLAG_OBJECT_)
+            continue;
+        mended = tcall_mended_(block, text, strict);
+        if (!mended.len)
+            continue;
+        tcall_chat_shift_(chat, end, end - text.len + mended.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
+        tcall_copy_(block->base + end - text.len, mended);
+        head->flags |= TCALL_FLAG_OBJECT_;
+    }
+}

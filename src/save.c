@@ -1,0 +1,284 @@
+#pragma once
+#include "save.h"
+#include "agent.c"
+
+/* ==========================================================================
+ * >>save
+ *
+ * Numbers are written seven bits a byte, the lowest first, a text after its
+ * length. Last comes a sum of all bytes: memory that lost its power while it
+ * was written must not become a conversation.
+ */
+
+#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+
+static const char tcall_save_mark_[] = "tcall1";
+
+enum {
+    TCALL_SAVE_MARK_ = 6,
+    TCALL_SAVE_SUM_ = 4,
+    TCALL_SAVE_REST_ = 0, /* no turn is under way */
+    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
+    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
+};
+
+/* Adds bytes to a sum: FNV-1a. */
+static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SAVE_START_ 2166136261u
+
+/* ---- out ---- */
+
+typedef struct tcall_saver_ {
+    tcall_writer *out;
+    uint32_t sum;
+} tcall_saver_;
+
+static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
+{
+    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
+}
+
+static void tcall_save_number_(tcall_saver_ *saver, uint32_t number)
+{
+    char bytes[5];
+    size_t len = 0;
+    for (; number >= 0x80; number >>= 7)
+        bytes[len++] = (char)(0x80 | (number & 0x7F));
+    bytes[len++] = (char)number;
+    tcall_save_bytes_(saver, tcall_slice_(bytes, len));
+}
+
+static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
+{
+    tcall_save_number_(saver, (uint32_t)text.len);
+    tcall_save_bytes_(saver, text);
+}
+
+/* Picks by their names: the table may be another one after the restart. */
+static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_tool *tools = agent->desc.tc->desc.tools;
+    int i;
+    tcall_save_number_(saver, agent->picked);
+    tcall_save_number_(saver, agent->pick_count);
+    for (i = 0; i < agent->pick_count; i++)
+        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+}
+
+/* Writes the items, each after a one; a zero ends them. Returns the number of
+ * the item that the last answer begins with. */
+static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0;
+    tcall_item item;
+    int part;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
+        tcall_save_number_(saver, item.kind);
+        tcall_save_number_(saver, (uint32_t)-item.error);
+        tcall_save_number_(saver, tcall_item_flags_(&item));
+        for (part = 0; part < TCALL_PARTS_; part++)
+            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+    }
+    tcall_save_number_(saver, 0);
+}
+
+/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
+static int tcall_save_state_(const tcall_agent *agent)
+{
+    int i;
+    if (agent->state == TCALL_AGENT_IDLE_)
+        return TCALL_SAVE_REST_;
+    if (agent->state == TCALL_AGENT_PLANNED_)
+        return TCALL_SAVE_PLANNED_;
+    if (agent->state != TCALL_AGENT_CALLS_)
+        return TCALL_E_USAGE;
+    for (i = agent->delivered; i < agent->batch_count; i++) {
+        const tcall_ctx *cx = &agent->batch[i].cx;
+        if (cx->state && !cx->approval_asked)
+            return TCALL_E_USAGE;
+    }
+    return TCALL_SAVE_CALLS_;
+}
+
+int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
+{
+    int state = tcall_save_state_(agent), i;
+    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    char sum[TCALL_SAVE_SUM_];
+    if (state < 0)
+        return state;
+    tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
+    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, agent->chat.made);
+    tcall_save_number_(&saver, agent->rounds);
+    tcall_save_number_(&saver, agent->calls);
+    tcall_save_picks_(&saver, agent);
+    tcall_save_items_(&saver, agent);
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        sum[i] = (char)(saver.sum >> 8 * i);
+    return tcall_write_bytes(out, sum, sizeof sum);
+}
+
+/* ---- in ---- */
+
+/* Gives a number; beyond the end, or the range, the bytes count as used up and
+ * damaged. */
+static uint32_t tcall_load_number_(tcall_str *rest)
+{
+    uint32_t number = 0;
+    int shift;
+    for (shift = 0; shift < 32 && rest->len; shift += 7) {
+        uint8_t byte = (uint8_t)*rest->ptr++;
+        rest->len--;
+        number |= (uint32_t)(byte & 0x7F) << shift;
+        if (!(byte & 0x80))
+            return number;
+    }
+    *rest = tcall_slice_(NULL, 0);
+    return 0;
+}
+
+static tcall_str tcall_load_text_(tcall_str *rest)
+{
+    size_t len = tcall_load_number_(rest);
+    tcall_str text = *rest;
+    if (len > rest->len) {
+        *rest = tcall_slice_(NULL, 0);
+        return *rest;
+    }
+    text.len = len;
+    rest->ptr += len;
+    rest->len -= len;
+    return text;
+}
+
+/* Tools that are gone are picked no more. */
+static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+{
+    const tcall *tc = agent->desc.tc;
+    uint32_t count;
+    agent->picked = tcall_load_number_(rest) != 0;
+    agent->pick_count = 0;
+    for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
+        const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
+        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
+            agent->picks[agent->pick_count++] =
+                (uint16_t)(tool - tc->desc.tools);
+    }
+}
+
+/* Adds one item. */
+static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_item item;
+    uint32_t flags;
+    int part;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)tcall_load_number_(rest);
+    item.error = -(int)tcall_load_number_(rest);
+    flags = tcall_load_number_(rest);
+    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.raw = (flags & TCALL_FLAG_RAW_) != 0;
+    item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    for (part = 0; part < TCALL_PARTS_; part++)
+        *tcall_item_part_(&item, part) = tcall_load_text_(rest);
+    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+        return TCALL_E_PROTOCOL;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* Adds all items, and counts the calls and results of the last answer. */
+static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
+{
+    tcall_block *block = agent->chat.block;
+    tcall_item item;
+    uint32_t mark;
+    size_t at;
+    while ((mark = tcall_load_number_(rest)) != 0) {
+        int error;
+        if (mark == 2)
+            agent->answer_at = block->low - agent->chat.start;
+        error = tcall_load_item_(agent, rest);
+        if (error < 0)
+            return error;
+    }
+    agent->answer.calls = 0;
+    agent->call_at = 0;
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+        agent->answer.calls += item.kind == TCALL_ITEM_CALL;
+        agent->call_at += item.kind == TCALL_ITEM_RESULT;
+    }
+    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+}
+
+/* Takes up the turn where it was left. */
+static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+{
+    if (state != TCALL_SAVE_REST_ &&
+        agent->call_at >= (size_t)agent->answer.calls)
+        return TCALL_E_PROTOCOL;
+    agent->started = tcall_agent_now_(agent);
+    agent->cancelled = false;
+    agent->batch_count = 0;
+    agent->run = state == TCALL_SAVE_CALLS_;
+    if (state == TCALL_SAVE_REST_)
+        return TCALL_OK;
+    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
+    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+/* Returns whether the bytes are whole, and leaves what is between the mark and
+ * the sum. */
+static bool tcall_load_whole_(tcall_str *bytes)
+{
+    const char *end;
+    uint32_t sum = TCALL_SAVE_START_;
+    int i;
+    if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
+        memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
+        return false;
+    bytes->len -= TCALL_SAVE_SUM_;
+    sum = tcall_save_sum_(sum, *bytes);
+    end = bytes->ptr + bytes->len;
+    for (i = 0; i < TCALL_SAVE_SUM_; i++)
+        if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
+            return false;
+    bytes->ptr += TCALL_SAVE_MARK_;
+    bytes->len -= TCALL_SAVE_MARK_;
+    return true;
+}
+
+int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
+{
+    uint32_t state;
+    int error = TCALL_E_PROTOCOL;
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->chat.block->low = agent->chat.start;
+    agent->answer_at = 0;
+    if (tcall_load_whole_(&bytes)) {
+        state = tcall_load_number_(&bytes);
+        agent->chat.made = tcall_load_number_(&bytes);
+        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        tcall_load_picks_(agent, &bytes);
+        error = tcall_load_items_(agent, &bytes);
+        if (error == TCALL_OK)
+            error = tcall_load_turn_(agent, state);
+    }
+    if (error < 0 && error != TCALL_E_AGAIN)
+        agent->chat.block->low = agent->chat.start;
+    return error;
+}
+
+#endif /* TOOLCALL_NO_SAVE */

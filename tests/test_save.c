@@ -1,0 +1,251 @@
+/* Needs: SCHEMA, AGENT, SAVE, HOOKS. */
+/* Conversations as bytes: what is loaded goes on as if nothing had happened,
+ * and what is damaged is not loaded. */
+#include "canned.h"
+#include "check.h"
+
+typedef struct machine {
+    char block[16384];
+    tcall tc;
+    tcall_agent agent;
+} machine;
+
+static int runs, asked;
+static bool later;
+
+static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    runs++;
+    return tcall_write_int(out, tcall_json_int(tcall_json_get(args, "n"), 0));
+}
+
+static tcall_verdict approve(void *user, const tcall_call *call)
+{
+    (void)user, (void)call;
+    asked++;
+    return later ? TCALL_VERDICT_LATER : TCALL_VERDICT_ALLOW;
+}
+
+/* A machine that has just started: nothing of what was in its memory counts. */
+static void start(machine *m, size_t size)
+{
+    static tcall_tool tool;
+    tcall_desc desc;
+    tcall_agent_desc agent;
+    memset(m, 0xA5, sizeof *m);
+    tool.name = "fire";
+    tool.description = "Fires";
+    tool.parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
+                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    tool.run = fire;
+    tool.permissions = TCALL_ACTUATE;
+    tool.confirm = true;
+    memset(&desc, 0, sizeof desc);
+    desc.block = m->block;
+    desc.block_size = size;
+    desc.tools = &tool;
+    desc.tool_count = 1;
+    desc.allow = TCALL_ACTUATE;
+    desc.approve = approve;
+    CHECK(tcall_init(&m->tc, &desc) == TCALL_OK);
+    memset(&agent, 0, sizeof agent);
+    agent.tc = &m->tc;
+    agent.provider = &tcall_openai;
+    agent.model = "m";
+    agent.transport = canned_transport();
+    CHECK(tcall_agent_init(&m->agent, &agent) == TCALL_OK);
+}
+
+static char bytes[8192];
+
+static tcall_str save(const machine *m)
+{
+    tcall_writer out;
+    tcall_str saved;
+    tcall_writer_init(&out, bytes, sizeof bytes);
+    CHECK(tcall_agent_save(&m->agent, &out) == TCALL_OK);
+    saved.ptr = bytes;
+    saved.len = out.fill;
+    return saved;
+}
+
+static int finish(machine *m)
+{
+    int error;
+    while ((error = tcall_agent_step(&m->agent)) == TCALL_E_AGAIN)
+        continue;
+    return error;
+}
+
+static bool said(const machine *m, const char *text)
+{
+    return tcall_str_eq(tcall_agent_text(&m->agent), tcall_str_of(text));
+}
+
+/* Between turns: the next request is the same as without a restart. */
+static void test_rest(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("Done."),
+                                        SAYS("Yes."), SAYS("Yes.")};
+    char straight[sizeof request];
+    canned = turns;
+    later = false;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    save(m);
+    {
+        tcall_str saved = save(m);
+        CHECK(tcall_agent_run(&m->agent, tcall_str_of("sure?")) == TCALL_OK);
+        strcpy(straight, request);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
+    }
+    CHECK(said(m, "Done."));
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("sure?")) == TCALL_OK);
+    CHECK(strcmp(straight, request) == 0 && said(m, "Yes."));
+}
+
+/* While the second of three calls waits for a verdict: the first one is not
+ * made again, and the turn goes on without a word of the user. */
+static void test_waiting(machine *m)
+{
+    static const char *const turns[] = {
+        ASKS(CALL("a", "1") "," CALL("b", "2") "," CALL("c", "3")),
+        SAYS("All done.")};
+    canned = turns;
+    later = false;
+    runs = 0;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_say(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    while (runs < 1)
+        CHECK(tcall_agent_step(&m->agent) == TCALL_E_AGAIN);
+    later = true;
+    CHECK(finish(m) == TCALL_E_APPROVAL && runs == 1);
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_AGAIN);
+    }
+    CHECK(finish(m) == TCALL_E_APPROVAL && runs == 1);
+    later = false;
+    asked = 0;
+    CHECK(finish(m) == TCALL_OK && runs == 3 && asked == 2);
+    CHECK(said(m, "All done."));
+    CHECK(strstr(request, "\"tool_call_id\":\"c\",\"content\":\"3\"") != NULL);
+}
+
+/* A plan is continued with tcall_agent_result. */
+static void test_plan(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "7")), SAYS("Fine.")};
+    tcall_call call;
+    canned = turns;
+    runs = 0;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_plan(&m->agent, tcall_str_of("fire")) == 1);
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
+    }
+    CHECK(tcall_agent_call(&m->agent, 0, &call) == TCALL_OK);
+    CHECK(tcall_json_int(tcall_json_get(call.args, "n"), 0) == 7);
+    tcall_release(&m->tc, &call);
+    CHECK(tcall_agent_result(&m->agent, &call, tcall_str_of("ok"), false) ==
+          TCALL_OK);
+    CHECK(finish(m) == TCALL_OK && runs == 0 && said(m, "Fine."));
+}
+
+/* Each byte that is wrong or missing is noticed; a turn that is under way is
+ * neither saved nor replaced. */
+static void test_damage(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("Done."),
+                                        SAYS("Bye.")};
+    tcall_writer none;
+    tcall_str saved, part;
+    size_t i;
+    canned = turns;
+    later = false;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    saved = part = save(m);
+    for (i = 0; i < saved.len; i++) {
+        bytes[i] ^= 0x10;
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_PROTOCOL);
+        bytes[i] ^= 0x10;
+        part.len = i;
+        CHECK(tcall_agent_load(&m->agent, part) == TCALL_E_PROTOCOL);
+    }
+    CHECK(tcall_agent_text(&m->agent).len == 0);
+    CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK && said(m, "Done."));
+    CHECK(tcall_agent_say(&m->agent, tcall_str_of("bye")) == TCALL_OK);
+    CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_USAGE);
+    tcall_writer_init(&none, NULL, 0);
+    CHECK(tcall_agent_save(&m->agent, &none) == TCALL_E_USAGE && !none.len);
+    CHECK(finish(m) == TCALL_OK && said(m, "Bye."));
+}
+
+/* Bytes with a right sum that say what save never would: nothing is believed.
+ * Their lengths, kinds and numbers are random. */
+static void test_forged(machine *m)
+{
+    unsigned random = 1;
+    tcall_str saved;
+    int round, at;
+    start(m, sizeof m->block);
+    for (round = 0; round < 20000; round++) {
+        uint32_t sum = 2166136261u;
+        saved.len = 12 + (size_t)round % 90;
+        saved.ptr = bytes;
+        memcpy(bytes, "tcall1", 6);
+        for (at = 6; at < (int)saved.len - 4; at++) {
+            random = random * 1103515245u + 12345u;
+            bytes[at] = (char)(random >> 16 & (round & 1 ? 0xFF : 0x03));
+        }
+        for (at = 0; at < (int)saved.len - 4; at++)
+            sum = (sum ^ (uint8_t)bytes[at]) * 16777619u;
+        for (at = 0; at < 4; at++)
+            bytes[saved.len - 4 + (size_t)at] = (char)(sum >> 8 * at);
+        if (tcall_agent_load(&m->agent, saved) != TCALL_E_PROTOCOL)
+            start(m, sizeof m->block);
+        CHECK(m->tc.block.low + m->tc.block.high <= m->tc.block.size);
+    }
+}
+
+/* A smaller machine says how large its block has to be. */
+static void test_room(machine *m)
+{
+    static const char *const turns[] = {SAYS("Done.")};
+    static char question[3000];
+    tcall_str saved;
+    size_t size = 4096;
+    int error;
+    canned = turns;
+    memset(question, 'q', sizeof question - 1);
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of(question)) == TCALL_OK);
+    saved = save(m);
+    start(m, size);
+    error = tcall_agent_load(&m->agent, saved);
+    while (error == TCALL_E_MEMORY && m->tc.block.need > size) {
+        CHECK(tcall_agent_text(&m->agent).len == 0);
+        size = m->tc.block.need;
+        start(m, size + 8);
+        error = tcall_agent_load(&m->agent, saved);
+    }
+    CHECK(error == TCALL_OK && said(m, "Done."));
+}
+
+int main(void)
+{
+    static machine m;
+    test_rest(&m);
+    test_waiting(&m);
+    test_plan(&m);
+    test_damage(&m);
+    test_forged(&m);
+    test_room(&m);
+    return check_sum("test_save");
+}

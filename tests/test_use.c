@@ -1,0 +1,107 @@
+/* Needs: SCHEMA, AGENT, GEMINI. */
+/* Another provider, model or path between turns: the conversation goes on. */
+#include "canned.h"
+#include "check.h"
+
+#define GEMINI_SAYS(text)                                            \
+    "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{" \
+    "\"text\":\"" text "\"}]},\"finishReason\":\"STOP\"}]}"
+
+static tcall tc;
+static tcall_agent agent;
+
+static tcall_agent_desc start(char *block, size_t size)
+{
+    tcall_desc desc;
+    tcall_agent_desc made;
+    memset(&desc, 0, sizeof desc);
+    desc.block = block;
+    desc.block_size = size;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    memset(&made, 0, sizeof made);
+    made.tc = &tc;
+    made.provider = &tcall_openai;
+    made.model = "first";
+    made.transport = canned_transport();
+    return made;
+}
+
+static bool run(const char *text, const char *answer)
+{
+    return tcall_agent_run(&agent, tcall_str_of(text)) == TCALL_OK &&
+           tcall_str_eq(tcall_agent_text(&agent), tcall_str_of(answer));
+}
+
+static void test_switch(void)
+{
+    static const char *const turns[] = {SAYS("One."), GEMINI_SAYS("Two."),
+                                        GEMINI_SAYS("Three."), SAYS("Four.")};
+    static char block[8192];
+    tcall_agent_desc desc = start(block, sizeof block);
+    canned = turns;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && run("a", "One."));
+    CHECK(strcmp(request_path, tcall_openai.path) == 0);
+    desc.provider = &tcall_gemini;
+    desc.model = "second";
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("b", "Two."));
+    CHECK(strstr(request_path, "/second:generateContent") != NULL);
+    CHECK(strstr(request, "One.") && strstr(request, "\"b\""));
+    desc.model = "a-third-one-with-a-rather-long-name";
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("c", "Three."));
+    CHECK(strstr(request_path, "/a-third-one-with-a-rather-long-name:"));
+    CHECK(strstr(request, "One.") && strstr(request, "Two."));
+    desc.provider = &tcall_openai;
+    desc.path = "/mine";
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("d", "Four."));
+    CHECK(strcmp(request_path, "/mine") == 0 && strstr(request, "Three."));
+}
+
+/* What is refused changes nothing. */
+static void test_refused(void)
+{
+    static const char *const turns[] = {SAYS("One."), SAYS("Two.")};
+    static char block[8192];
+    tcall_agent_desc desc = start(block, sizeof block), other = desc;
+    static tcall elsewhere;
+    canned = turns;
+    memset(&agent, 0, sizeof agent);
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_E_USAGE);
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    other.model = NULL;
+    CHECK(tcall_agent_use(&agent, &other) == TCALL_E_USAGE);
+    CHECK(agent.problem && strstr(agent.problem, "model"));
+    other = desc;
+    other.tc = &elsewhere;
+    CHECK(tcall_agent_use(&agent, &other) == TCALL_E_USAGE);
+    CHECK(agent.problem && strstr(agent.problem, "tc"));
+    CHECK(run("a", "One."));
+    CHECK(tcall_agent_say(&agent, tcall_str_of("b")) == TCALL_OK);
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_E_USAGE);
+    while (tcall_agent_step(&agent) == TCALL_E_AGAIN)
+        continue;
+    CHECK(tcall_str_eq(tcall_agent_text(&agent), tcall_str_of("Two.")));
+}
+
+/* A path that has no room beside the conversation. */
+static void test_memory(void)
+{
+    static const char *const turns[] = {SAYS("One."), SAYS("Two.")};
+    static char block[4096], model[8192];
+    tcall_agent_desc desc = start(block, sizeof block);
+    canned = turns;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && run("a", "One."));
+    memset(model, 'm', sizeof model - 1);
+    desc.provider = &tcall_gemini;
+    desc.model = model;
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_E_MEMORY);
+    CHECK(tc.block.need > sizeof block);
+    CHECK(run("b", "Two.") && strstr(request, "One."));
+}
+
+int main(void)
+{
+    test_switch();
+    test_refused();
+    test_memory();
+    return check_sum("test_use");
+}

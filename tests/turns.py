@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Conversations with canned answers, through build/probe turn: what is sent,
+asked, run and answered, in the five formats, whole and with restarts."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from checks import Checks
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PROBE = ROOT / os.environ.get("BUILD", "build") / "probe"
+check = Checks("turns")
+
+
+def openai(text=None, *calls):
+    message = {"role": "assistant", "content": text}
+    if calls:
+        message["tool_calls"] = [
+            {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
+            for i, n, a in calls]
+    return {"choices": [{"message": message, "finish_reason": "tool_calls" if calls else "stop"}]}
+
+
+def responses(text=None, *calls):
+    out = [{"type": "message", "role": "assistant", "content": [
+        {"type": "output_text", "text": text}]}] if text else []
+    out += [{"type": "function_call", "call_id": i, "id": "fc_" + i, "name": n,
+             "arguments": json.dumps(a), "status": "completed"} for i, n, a in calls]
+    return {"status": "completed", "output": out}
+
+
+def anthropic(text=None, *calls):
+    content = [{"type": "text", "text": text}] if text else []
+    content += [{"type": "tool_use", "id": i, "name": n, "input": a} for i, n, a in calls]
+    return {"type": "message", "role": "assistant", "content": content,
+            "stop_reason": "tool_use" if calls else "end_turn"}
+
+
+def ollama(text=None, *calls):
+    message = {"role": "assistant", "content": text or ""}
+    if calls:
+        message["tool_calls"] = [{"function": {"name": n, "arguments": a}} for _, n, a in calls]
+    return {"message": message, "done": True, "done_reason": "stop"}
+
+
+def gemini(text=None, *calls):
+    parts = [{"text": text}] if text else []
+    parts += [{"functionCall": {"name": n, "args": a}} for _, n, a in calls]
+    return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
+
+
+FORMATS = dict(openai=openai, responses=responses, anthropic=anthropic, ollama=ollama,
+               gemini=gemini)
+GET = {"name": "get", "description": "Gets", "permissions": ["read"],
+       "parameters": {"type": "object", "required": ["id"], "properties": {
+           "id": {"type": "integer", "maximum": 9}}}}
+
+
+def tool(**more):
+    return {**GET, **more}
+
+
+def turn(user, *bodies, **more):
+    return {"user": user, "answers": [{"body": json.dumps(b)} for b in bodies], **more}
+
+
+def talk(turns, tools=(GET,), provider="openai", **more):
+    line = {"provider": provider, "allow": ["read"], "block": 32768, "tools": list(tools),
+            "turns": turns, **more}
+    done = subprocess.run([PROBE, "turn"], input=json.dumps(line) + "\n", text=True,
+                          stdout=subprocess.PIPE, timeout=60)
+    return [json.loads(answer) for answer in done.stdout.splitlines()]
+
+
+def each(results, key):
+    return [r[key] for r in results]
+
+
+def formats():
+    """A call, its result, an answer; another turn; all of it with restarts."""
+    for name, says in FORMATS.items():
+        turns = [turn("one", says(None, ("a1", "get", {"id": 5})), says("Done.")),
+                 turn("two", says("Yes."))]
+        plain = talk(turns, provider=name)
+        check(each(plain, "text") == ["Done.", "Yes."], f"{name}: {each(plain, 'text')}")
+        check(plain[0]["runs"] == [{"tool": "get", "arguments": {"id": 5}}], f"{name}: runs")
+        check(each(plain[0]["results"], "error") == [None], f"{name}: results")
+        for t in turns:
+            t["save"] = True
+        saved = talk(turns, provider=name)
+        check(saved == [{**p, "peak": s["peak"]} for p, s in zip(plain, saved)],
+              f"{name}: otherwise after a restart")
+
+
+def switches():
+    """Another provider each turn: the whole conversation goes to it."""
+    names = list(FORMATS)
+    for first in names:
+        for second in names:
+            said = talk([turn("one", FORMATS[first](None, ("a1", "get", {"id": 5})),
+                              FORMATS[first]("Done.")),
+                         turn("two", FORMATS[second]("Yes."), provider=second)], provider=first)
+            sent = json.dumps(said[1]["requests"])
+            check(said[1]["text"] == "Yes." and all(w in sent for w in ("one", "get", "Done.")),
+                  f"{first}, then {second}: {said[1]}")
+
+
+def verdicts():
+    asks = openai(None, ("a", "get", {"id": 1}), ("b", "get", {"id": 2}))
+    for approve, runs, errors in [([True], 2, [None, None]), ([False], 0, ["denied"] * 2),
+                                  ([True, False], 1, [None, "denied"]),
+                                  (["later", True], 2, [None, None])]:
+        for save in (False, True):
+            said, = talk([turn("x", asks, openai("Done."), save=save)],
+                         [tool(confirm=True)], approve=approve)
+            check((len(said["runs"]), each(said["results"], "error")) == (runs, errors),
+                  f"{approve}, saved {save}: {said['results']}")
+    said, = talk([turn("x", asks)], [tool(confirm=True)], approve=["later"])
+    check(said["error"] == "approval" and not said["runs"], f"later for ever: {said['error']}")
+
+
+def scripts():
+    ask = openai(None, ("a", "get", {"id": 1}))
+    said, = talk([turn("x", ask, openai(None, ("b", "get", {"id": 1})), openai("Done."))],
+                 [tool(script=[{"again": 3}, {"text": "first"}, {"fail": "broken"}])])
+    check(each(said["results"], "text")[0] == "first", f"script: {said['results']}")
+    check(each(said["results"], "error") == [None, "failed"], f"script: {said['results']}")
+    said, = talk([turn("x", ask, openai("Done."))], [tool(script=[{"again": 1000000}])],
+                 limits={"ms": 5000})
+    check(said["error"] == "timeout" and not said["runs"], f"again for ever: {said['error']}")
+    said, = talk([turn("x", openai(None, ("a", "get", {"id": 10})), openai("Done."))],
+                 repair=['{"id":9}'])
+    check(said["runs"] == [{"tool": "get", "arguments": {"id": 9}}], f"repair: {said}")
+
+
+def limits():
+    """A model that calls for ever, servers that fail, a plan that runs nothing."""
+    ask = openai(None, ("a", "get", {"id": 1}))
+    said, = talk([turn("x", *[ask] * 9)], limits={"rounds": 3})
+    check(len(said["requests"]) == 3 and said["error"] == "limit", f"rounds: {said['error']}")
+    said, = talk([{"user": "x", "answers": [{"status": 503, "body": "no"}, {"body": json.dumps(
+        openai("Done."))}]}])
+    check(said["text"] == "Done." and len(said["requests"]) == 2, f"503: {said}")
+    said, = talk([{"user": "x", "answers": [{"status": 401, "body": "no"}]}])
+    check(said["error"] == "auth" and len(said["requests"]) == 1, f"401: {said['error']}")
+    said, = talk([turn("x", ask)], plan=True)
+    check(not said["runs"] and each(said["provenance"], "validated") == [True], f"plan: {said}")
+    said, = talk([turn("x")], [tool(parameters={"type": "strin"})])
+    check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
+
+
+def main():
+    for part in (formats, switches, verdicts, scripts, limits):
+        part()
+    return check.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
