@@ -88,7 +88,7 @@ run: $(main)
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py
+	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\

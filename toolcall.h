@@ -466,7 +466,9 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. build/shapes makes all this of JSON Schema.
+ * most 64 members. What the struct is at first lies in flash and is as large as
+ * the struct itself, with all the room of its lists and texts. build/shapes
+ * makes all this of JSON Schema.
  * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
  * TCALL_CAME whether it came at all, be it as null.
  */
@@ -1684,7 +1686,8 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
  * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. */
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
@@ -3325,19 +3328,38 @@ TCALL_SERVERS(TCALL_X_)
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
- * >>agent: say, run, plan, over a transport
+ * >>transport: the one door to the network
  *
- * The library never opens a socket: tcall_transport is the door to the
- * network, and port/ has one that fits. A request is written twice by the
- * same function, once to count its bytes and once to send them. Planning and
- * acting are apart: tcall_agent_plan returns checked calls, tcall_agent_step
- * and tcall_agent_run also run them.
+ * The library never opens a socket: an agent is given a transport, and port/
+ * has one that fits. What follows is for authors of others.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-struct tcall_request;
-struct tcall_response;
+/* One header line. The value is sent as value followed by secret; the secret
+ * must never reach a log, an error or an event. Both may be NULL. */
+typedef struct tcall_header {
+    const char *name;
+    const char *value;
+    const char *secret;
+} tcall_header;
+
+/* What the transport has to send before the body. Host, port and TLS belong
+ * to the transport, which was set up for one server. */
+typedef struct tcall_request {
+    const char *method;          /* "POST" */
+    const char *path;            /* "/v1/chat/completions" */
+    const tcall_header *headers; /* beside Host and Content-Length */
+    size_t header_count;
+    size_t body_len; /* exact number of bytes of the body */
+} tcall_request;
+
+/* What is known of the answer besides its body. */
+typedef struct tcall_response {
+    int status;          /* HTTP status, 0 as long as it is unknown */
+    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
+    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
+} tcall_response;
 
 /* The one door to the network: an exchange of one request and one answer.
  * The order is open, write until body_len bytes were accepted, read until 0,
@@ -3348,8 +3370,7 @@ typedef struct tcall_transport {
     /* Connects (or reuses a connection) and sends the head of the request.
      * req and res stay valid until close; res has to be filled in before read
      * gives its first byte. */
-    int (*open)(void *user, const struct tcall_request *req,
-                struct tcall_response *res);
+    int (*open)(void *user, const tcall_request *req, tcall_response *res);
     /* Returns how many of the len bytes were accepted, > 0. */
     int (*write)(void *user, const char *bytes, size_t len);
     /* Returns how many bytes were stored, or 0 when the body is complete. A
@@ -3368,6 +3389,14 @@ typedef struct tcall_transport {
     void (*wants)(void *user, tcall_wait *wait);
     void *user;
 } tcall_transport;
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent_desc: what an agent is made of
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 /* What an agent is made of. tc, provider, model and the transport's open,
  * write, read and close are required; zero is the default of all the rest. */
@@ -3392,6 +3421,10 @@ typedef struct tcall_agent_desc {
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
     uint32_t max_ms;     /* time for one turn; default: no limit */
+    /* Tokens of one turn, requests and answers together, as the provider counts
+     * them: once there are so many no call runs and no request is made. An
+     * answer that ends the turn may pass it. Default: no limit. */
+    uint32_t max_turn_tokens;
     /* How often one request is sent; default 3, 1: never again. It is sent
      * again where that may help: nothing of an answer came because the
      * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
@@ -3426,6 +3459,18 @@ enum {
     TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 typedef struct tcall_agent tcall_agent;
 
@@ -3477,33 +3522,6 @@ TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
-/* -- For authors of transports -- */
-
-/* One header line. The value is sent as value followed by secret; the secret
- * must never reach a log, an error or an event. Both may be NULL. */
-typedef struct tcall_header {
-    const char *name;
-    const char *value;
-    const char *secret;
-} tcall_header;
-
-/* What the transport has to send before the body. Host, port and TLS belong
- * to the transport, which was set up for one server. */
-typedef struct tcall_request {
-    const char *method;          /* "POST" */
-    const char *path;            /* "/v1/chat/completions" */
-    const tcall_header *headers; /* beside Host and Content-Length */
-    size_t header_count;
-    size_t body_len; /* exact number of bytes of the body */
-} tcall_request;
-
-/* What is known of the answer besides its body. */
-typedef struct tcall_response {
-    int status;          /* HTTP status, 0 as long as it is unknown */
-    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
-    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
-} tcall_response;
-
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
@@ -3522,6 +3540,7 @@ struct tcall_agent {
     uint16_t picks[TCALL_AGENT_PICKS];
     uint16_t rounds, calls, tries; /* of this turn; tries of this request */
     uint32_t started;              /* when the turn began */
+    uint32_t tokens;               /* of this turn */
     uint32_t pause_began, pause;   /* the wait before the next try */
     uint32_t random;               /* state of chance in these waits */
     tcall_request request;
@@ -9020,49 +9039,106 @@ tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
     }
 }
 
-/* Writes a value. This and tcall_write_struct are all that takes stack once for
- * each level of a shape. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* An object or list of a struct that is written. */
+typedef struct tcall_put_level_ {
+    const void *more;      /* its tcall_object, or the tcall_shape of an item */
+    const char *at;        /* its struct, or the next item */
+    uint16_t index, count; /* of the next member or item; of all */
+    uint16_t size;         /* of an item */
+    bool list;
+} tcall_put_level_;
+
+/* Opens a value that has parts; returns false of any other. */
+static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
+                            const tcall_shape *node, const char *at)
 {
-    uint16_t left;
-    if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-    } else if (node->kind == TCALL_KIND_LIST) {
-        TCALL_FETCH_(tcall_shape, item, node->more);
-        memcpy(&left, at, sizeof left);
-        tcall_write_open(writer, '[');
-        for (at += node->digits; left; left--, at += node->size)
-            tcall_put_value_(writer, item, at);
-        tcall_write_close(writer, ']');
+    level->more = node->more;
+    level->at = at;
+    level->index = 0;
+    level->list = node->kind == TCALL_KIND_LIST;
+    if (level->list) {
+        memcpy(&level->count, at, sizeof level->count);
+        level->at += node->digits;
+        level->size = node->size;
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        TCALL_FETCH_(tcall_object, object, node->more);
+        level->count = object->count;
     } else {
-        tcall_put_leaf_(writer, node, at);
+        return false;
     }
+    tcall_write_open(writer, level->list ? '[' : '{');
+    return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes the key of the next member that came or has a default. Gives where it
+ * lies, NULL of one that came as null. Returns its node, or NULL. */
+static const tcall_shape *tcall_put_member_(tcall_writer *writer,
+                                            tcall_put_level_ *level,
+                                            const char **at)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *base = (const char *)args, *name = object->names;
-    const uint8_t *given = (const uint8_t *)args;
-    const uint8_t *came = given + (object->count + 7) / 8;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+    TCALL_FETCH_(tcall_object, object, level->more);
+    const uint8_t *given = (const uint8_t *)level->at;
+    const uint8_t *came = given + (level->count + 7) / 8;
+    while (level->index < level->count) {
+        unsigned i = level->index++;
         TCALL_FETCH_(tcall_shape, node, object->members + i);
         bool holds =
             TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
             (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
-        tcall_put_key_(writer, name);
-        if (holds)
-            tcall_put_value_(writer, node, base + node->offset);
-        else
-            tcall_write_null(writer);
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        *at = holds ? level->at + node->offset : NULL;
+        return object->members + i;
     }
-    return tcall_write_close(writer, '}');
+    return NULL;
+}
+
+/* The same of items. */
+static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
+                                          const char **at)
+{
+    if (level->index == level->count)
+        return NULL;
+    level->index++;
+    *at = level->at;
+    level->at += level->size;
+    return (const tcall_shape *)level->more;
+}
+
+/* There is no recursion: what is open is a list of levels. */
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    /* what is in the last one lies too deep */
+    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
+    tcall_shape root;
+    memset(&root, 0, sizeof root);
+    root.kind = TCALL_KIND_OBJECT;
+    root.more = shape;
+    tcall_put_open_(writer, level, &root, (const char *)args);
+    for (;;) {
+        const char *at = NULL;
+        const tcall_shape *next = level->list
+                                      ? tcall_put_item_(level, &at)
+                                      : tcall_put_member_(writer, level, &at);
+        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
+            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
+        if (!next) {
+            tcall_write_close(writer, level->list ? ']' : '}');
+            if (level == levels)
+                return writer->error;
+            level--;
+        } else if (!at) {
+            tcall_write_null(writer);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, next);
+            if (tcall_put_open_(writer, level + 1, node, at))
+                level++;
+            else
+                tcall_put_leaf_(writer, node, at);
+        }
+    }
 }
 
 /* ---- where a misfit is ---- */
@@ -23269,6 +23345,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
         tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
+    agent->tokens = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
@@ -23291,6 +23368,9 @@ static int tcall_agent_over_(const tcall_agent *agent)
         return TCALL_E_CANCELLED;
     if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
     return TCALL_OK;
 }
 
@@ -23574,6 +23654,18 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
             error == tcall_answer_ending(&agent->answer));
 }
 
+/* What a provider does not count is zero; more than fits is the limit. */
+static void tcall_agent_count_tokens_(tcall_agent *agent)
+{
+    const tcall_answer *answer = &agent->answer;
+    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    if (answer->input_tokens > 0)
+        more = (uint32_t)answer->input_tokens;
+    if (answer->output_tokens > 0)
+        more += (uint32_t)answer->output_tokens;
+    agent->tokens += more < room ? more : room;
+}
+
 /* The answer is complete: goes on with its calls, or ends the turn. */
 TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
 {
@@ -23592,6 +23684,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->opened = agent->reconnected = false;
     agent->rounds++;
     agent->tries = 0;
+    tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_

@@ -216,6 +216,7 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
         tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
+    agent->tokens = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
@@ -238,6 +239,9 @@ static int tcall_agent_over_(const tcall_agent *agent)
         return TCALL_E_CANCELLED;
     if (limit && tcall_agent_now_(agent) - agent->started >= limit)
         return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
     return TCALL_OK;
 }
 
@@ -521,6 +525,18 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
             error == tcall_answer_ending(&agent->answer));
 }
 
+/* What a provider does not count is zero; more than fits is the limit. */
+static void tcall_agent_count_tokens_(tcall_agent *agent)
+{
+    const tcall_answer *answer = &agent->answer;
+    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    if (answer->input_tokens > 0)
+        more = (uint32_t)answer->input_tokens;
+    if (answer->output_tokens > 0)
+        more += (uint32_t)answer->output_tokens;
+    agent->tokens += more < room ? more : room;
+}
+
 /* The answer is complete: goes on with its calls, or ends the turn. */
 TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
 {
@@ -539,6 +555,7 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
     agent->opened = agent->reconnected = false;
     agent->rounds++;
     agent->tries = 0;
+    tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
                    : agent->run         ? TCALL_AGENT_CALLS_

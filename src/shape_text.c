@@ -612,49 +612,106 @@ tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
     }
 }
 
-/* Writes a value. This and tcall_write_struct are all that takes stack once for
- * each level of a shape. */
-static void tcall_put_value_(tcall_writer *writer, const tcall_shape *node,
-                             const char *at)
+/* An object or list of a struct that is written. */
+typedef struct tcall_put_level_ {
+    const void *more;      /* its tcall_object, or the tcall_shape of an item */
+    const char *at;        /* its struct, or the next item */
+    uint16_t index, count; /* of the next member or item; of all */
+    uint16_t size;         /* of an item */
+    bool list;
+} tcall_put_level_;
+
+/* Opens a value that has parts; returns false of any other. */
+static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
+                            const tcall_shape *node, const char *at)
 {
-    uint16_t left;
-    if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_write_struct(writer, (const tcall_object *)node->more, at);
-    } else if (node->kind == TCALL_KIND_LIST) {
-        TCALL_FETCH_(tcall_shape, item, node->more);
-        memcpy(&left, at, sizeof left);
-        tcall_write_open(writer, '[');
-        for (at += node->digits; left; left--, at += node->size)
-            tcall_put_value_(writer, item, at);
-        tcall_write_close(writer, ']');
+    level->more = node->more;
+    level->at = at;
+    level->index = 0;
+    level->list = node->kind == TCALL_KIND_LIST;
+    if (level->list) {
+        memcpy(&level->count, at, sizeof level->count);
+        level->at += node->digits;
+        level->size = node->size;
+    } else if (node->kind == TCALL_KIND_OBJECT) {
+        TCALL_FETCH_(tcall_object, object, node->more);
+        level->count = object->count;
     } else {
-        tcall_put_leaf_(writer, node, at);
+        return false;
     }
+    tcall_write_open(writer, level->list ? '[' : '{');
+    return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes the key of the next member that came or has a default. Gives where it
+ * lies, NULL of one that came as null. Returns its node, or NULL. */
+static const tcall_shape *tcall_put_member_(tcall_writer *writer,
+                                            tcall_put_level_ *level,
+                                            const char **at)
 {
-    TCALL_FETCH_(tcall_object, object, shape);
-    const char *base = (const char *)args, *name = object->names;
-    const uint8_t *given = (const uint8_t *)args;
-    const uint8_t *came = given + (object->count + 7) / 8;
-    unsigned i;
-    tcall_write_open(writer, '{');
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+    TCALL_FETCH_(tcall_object, object, level->more);
+    const uint8_t *given = (const uint8_t *)level->at;
+    const uint8_t *came = given + (level->count + 7) / 8;
+    while (level->index < level->count) {
+        unsigned i = level->index++;
         TCALL_FETCH_(tcall_shape, node, object->members + i);
         bool holds =
             TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
         if (node->offset == TCALL_NOWHERE ||
             (!holds && !TCALL_BIT_OF_(came, i)))
             continue;
-        tcall_put_key_(writer, name);
-        if (holds)
-            tcall_put_value_(writer, node, base + node->offset);
-        else
-            tcall_write_null(writer);
+        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+        *at = holds ? level->at + node->offset : NULL;
+        return object->members + i;
     }
-    return tcall_write_close(writer, '}');
+    return NULL;
+}
+
+/* The same of items. */
+static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
+                                          const char **at)
+{
+    if (level->index == level->count)
+        return NULL;
+    level->index++;
+    *at = level->at;
+    level->at += level->size;
+    return (const tcall_shape *)level->more;
+}
+
+/* There is no recursion: what is open is a list of levels. */
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    /* what is in the last one lies too deep */
+    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
+    tcall_shape root;
+    memset(&root, 0, sizeof root);
+    root.kind = TCALL_KIND_OBJECT;
+    root.more = shape;
+    tcall_put_open_(writer, level, &root, (const char *)args);
+    for (;;) {
+        const char *at = NULL;
+        const tcall_shape *next = level->list
+                                      ? tcall_put_item_(level, &at)
+                                      : tcall_put_member_(writer, level, &at);
+        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
+            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
+        if (!next) {
+            tcall_write_close(writer, level->list ? ']' : '}');
+            if (level == levels)
+                return writer->error;
+            level--;
+        } else if (!at) {
+            tcall_write_null(writer);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, next);
+            if (tcall_put_open_(writer, level + 1, node, at))
+                level++;
+            else
+                tcall_put_leaf_(writer, node, at);
+        }
+    }
 }
 
 /* ---- where a misfit is ---- */

@@ -21,7 +21,8 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
  * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. */
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the

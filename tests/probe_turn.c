@@ -430,6 +430,8 @@ static void read_descs(conversation *c, tcall_json in)
     agent->stream = tcall_json_bool(tcall_json_get(in, "stream"), false);
     agent->max_rounds = tcall_json_int(tcall_json_get(limits, "rounds"), 0);
     agent->max_calls = tcall_json_int(tcall_json_get(limits, "calls"), 0);
+    agent->max_turn_tokens =
+        (uint32_t)tcall_json_int(tcall_json_get(limits, "tokens"), 0);
     agent->max_ms = (uint32_t)tcall_json_int(tcall_json_get(limits, "ms"), 0);
     agent->transport.open = canned_open;
     agent->transport.write = canned_write;

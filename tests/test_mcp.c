@@ -1,13 +1,12 @@
 /* Needs: SHAPES, MCP, SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
- * eras, ids, cuts, losses, floods, duplicates, mutants.
- *
- *     test_mcp [MUTANTS]    20,000 without
+ * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.
  */
 #include "../examples/uno/tools.h"
 
 #include "check.h"
+#include "fuzz.h"
 
 /* ---- the board and its line ---- */
 
@@ -556,43 +555,7 @@ static void test_floods(void)
     CHECK(runs == 0 && strstr(said(), "isError") != NULL);
 }
 
-/* ---- mutants ---- */
-
-static uint32_t seed = 1;
-
-static uint32_t number(uint32_t below)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (seed >> 8) % below;
-}
-
-/* Changes, leaves out, doubles or inserts bytes. Returns the length. */
-static size_t mutate(char *line, size_t len)
-{
-    static const char bytes[] = "{}[]\",:\\0123456789-.eEtrufalsn \xC3\xFF\n";
-    int changes = (int)number(4);
-    while (changes-- && len > 8 && len < 500) {
-        size_t at = number((uint32_t)len), size = 1 + number(8);
-        if (at + size > len)
-            size = len - at;
-        switch (number(4)) {
-        case 0: line[at] = bytes[number(sizeof bytes - 1)]; break;
-        case 1:
-            memmove(line + at, line + at + size, len - at - size);
-            len -= size;
-            break;
-        case 2:
-            memmove(line + at + size, line + at, len - at);
-            len += size;
-            break;
-        default:
-            memmove(line + at + 1, line + at, len - at);
-            line[at] = bytes[number(sizeof bytes - 1)];
-            len++;
-        }
-    }
-    return len;
-}
+/* ---- whatever comes ---- */
 
 TCALL_OPEN_EMPTY_SHAPE(anything)
 
@@ -615,33 +578,37 @@ static bool sent_lines(void)
     return true;
 }
 
-static void test_mutants(long count)
+/* Feeds it in pieces. Returns whether each line got one answer at most, and
+ * the next line, as every answer is one line of JSON, its own. */
+static bool holds(const char *text, size_t len)
 {
-    char line[1024];
-    while (count-- > 0) {
-        const char *from = calls[number(TCALL_ARRAY_LEN(calls))];
-        size_t len = strlen(from), done = 0;
-        int answers = 0;
-        const char *at;
-        memcpy(line, from, len);
-        len = mutate(line, len);
-        line[len++] = '\n';
-        clear();
-        while (done < len) {
-            size_t piece = 1 + number(40);
-            piece = piece > len - done ? len - done : piece;
-            tcall_mcp_feed(&server, line + done, piece);
-            done += piece;
-        }
-        for (at = said(); *at; at++)
-            answers += *at == '\n';
-        if (!sent_lines() || answers > 5 || strcmp(ask(PING), PONG) != 0) {
-            printf("mutant: %.*s", (int)len, line);
-            CHECK(false);
-        }
+    size_t done = 0, step = 0;
+    int answers = 0;
+    const char *at;
+    clear();
+    for (; done < len; step++) {
+        size_t piece = 1 + (step * 7 + (unsigned char)text[done]) % 40;
+        piece = piece > len - done ? len - done : piece;
+        tcall_mcp_feed(&server, text + done, piece);
+        done += piece;
     }
-    CHECK(true);
+    feed("\n");
+    for (at = said(); *at; at++)
+        answers += *at == '\n';
+    for (at = text; at < text + len; at++)
+        answers -= *at == '\n';
+    return answers <= 1 && sent_lines() && strcmp(ask(PING), PONG) == 0;
 }
+
+static void test_whatever(void)
+{
+    size_t i, len;
+    for (i = 0; i < TCALL_ARRAY_LEN(calls); i++)
+        for (len = strlen(calls[i]); len; len--)
+            CHECK(holds(calls[i], len));
+}
+
+FUZZ(calls, board_start(sink), holds)
 
 /* ---- rows by hand, permissions, and others that make the calls ---- */
 
@@ -808,7 +775,7 @@ static void test_sink(void)
     CHECK(is(PING, PONG));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     CHECK(board_start(sink) == TCALL_OK);
     test_legacy();
@@ -825,7 +792,7 @@ int main(int argc, char **argv)
     test_floods();
     test_batches();
     test_sink();
-    test_mutants(argc > 1 ? atol(argv[1]) : 20000 / CHECK_EVERY);
+    test_whatever();
     test_permissions();
     test_other_ways();
     test_names();

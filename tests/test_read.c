@@ -6,11 +6,7 @@
 #include "../src/read.c"
 #endif
 #include "check.h"
-
-/* How many mutants of a text are read. */
-#ifndef TEST_MUTANTS
-#define TEST_MUTANTS (20000 / CHECK_EVERY)
-#endif
+#include "fuzz.h"
 
 #define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin) WORD(me, kelvins)
 TCALL_CHOICE(unit, UNIT)
@@ -324,87 +320,60 @@ static void test_syntax(void)
     CHECK(read_value("any", deep) == TCALL_E_DEPTH);
 }
 
+static const char *const texts[] = {
+    "{\"city\":\"Oslo\",\"days\":5,\"unit\":\"kelvin\",\"limits\":"
+    "[{\"value\":1.5,\"above\":true},{\"value\":-4e1}]}",
+    "{\"any\": {\"a\" : [1, tru\x65]} , \"note\":\"\xE2\x82\xAC\\ud83d"
+    "\\ude00\", \"city\":\"\\\"\\\\\\/\"}",
+    "{\"any\":[true , false ,null], \"some\":-0.0e+2,\"city\" :\"abc\"}",
+    "{\"cite\":1,\"rows\":[[1,2,3,4]],\"days\":7.0000001,\"city\":\"\"}",
+    "{\"city\":\"a\",\"names\":[\"\",\"abcd\"],\"inner\":{\"depth\":1,"
+    "\"x\":[]},\"@long name\":\"1 hour\",\"whole\":null}",
+    "{\"city\":\"a\",\"note\":\"\xC3(\"}",
+};
+
+/* Returns whether the outcome in pieces is that of the whole text. */
+static bool agrees(const char *text, size_t len, size_t piece)
+{
+    int error = read_in(text, len, len + 1);
+    struct all want = all;
+    tcall_decoder state = decoder;
+    return read_in(text, len, piece) == error &&
+           (error || memcmp(&want, &all, sizeof all) == 0) &&
+           decoder.at == state.at &&
+           decoder.misfit_count == state.misfit_count &&
+           memcmp(decoder.misfits, state.misfits, sizeof state.misfits) == 0;
+}
+
 /* However a text is cut into pieces, the outcome is the same; cut off anywhere
  * it is never accepted. */
 static void test_pieces(void)
 {
-    static const char *const texts[] = {
-        "{\"city\":\"Oslo\",\"days\":5,\"unit\":\"kelvin\",\"limits\":"
-        "[{\"value\":1.5,\"above\":true},{\"value\":-4e1}]}",
-        "{\"any\": {\"a\" : [1, tru\x65]} , \"note\":\"\xE2\x82\xAC\\ud83d"
-        "\\ude00\", \"city\":\"\\\"\\\\\\/\"}",
-        "{\"any\":[true , false ,null], \"some\":-0.0e+2,\"city\" :\"abc\"}",
-        "{\"cite\":1,\"rows\":[[1,2,3,4]],\"days\":7.0000001,\"city\":\"\"}",
-        "{\"city\":\"a\",\"names\":[\"\",\"abcd\"],\"inner\":{\"depth\":1,"
-        "\"x\":[]},\"@long name\":\"1 hour\"}",
-        "{\"city\":\"a\",\"note\":\"\xC3(\"}",
-    };
     size_t i, k, n;
     for (i = 0; i < sizeof texts / sizeof *texts; i++) {
-        size_t len = strlen(texts[i]);
-        struct all want;
-        tcall_decoder state;
-        int error = read_in(texts[i], len, len);
-        want = all;
-        state = decoder;
-        for (n = 1; n < len; n += CHECK_EVERY) {
-            CHECK(read_in(texts[i], len, n) == error &&
-                  (error || memcmp(&want, &all, sizeof all) == 0) &&
-                  decoder.at == state.at &&
-                  decoder.misfit_count == state.misfit_count &&
-                  memcmp(decoder.misfits, state.misfits,
-                         sizeof state.misfits) == 0);
-        }
+        size_t len = strlen(texts[i]), at;
+        for (n = 1; n < len; n += CHECK_EVERY)
+            CHECK(agrees(texts[i], len, n));
+        at = decoder.at;
         for (k = 0; k < len; k += CHECK_EVERY) {
-            CHECK(read_in(texts[i], k, len) == (k > state.at || state.at < len
-                                                    ? decoder.error
-                                                    : TCALL_E_TRUNCATED));
+            CHECK(read_in(texts[i], k, len) ==
+                  (k > at || at < len ? decoder.error : TCALL_E_TRUNCATED));
             CHECK(decoder.error < 0 && decoder.error != TCALL_E_INVALID);
         }
     }
 }
 
-/* Mutants of good texts: whatever comes, pieces make no difference, and what is
- * noted is not lost. */
-static void test_mutants(unsigned long count)
+/* Whatever comes, pieces make no difference, and what is noted is not lost: a
+ * text with misfits is never accepted. */
+static bool holds(const char *text, size_t len)
 {
-    static const char seed[] =
-        "{\"city\":\"Oslo\",\"days\":5.0,\"unit\":\"kelvin\",\"limits\":"
-        "[{\"value\":1.5,\"above\":true},{\"value\":-4e1}],\"any\":{\"a\":"
-        "[1,null]},\"rows\":[[1,2],[]],\"note\":\"\xC3\xA9\\ud83d\\ude00\","
-        "\"some\":-0.0e+2,\"inner\":{\"depth\":1,\"x\":[]},\"whole\":null}";
-    static const char bytes[] = "{}[]\":,\\u0159e+-.tfn \xC3\xA9\x80\xFF";
-    uint32_t random = 1;
-    char text[sizeof seed + 8];
-    while (count--) {
-        size_t len = sizeof seed - 1, at, run;
-        int changes, error;
-        struct all want;
-        memcpy(text, seed, sizeof seed);
-        random = random * 1664525 + 1013904223;
-        for (changes = 1 + (int)(random >> 30); changes; changes--) {
-            random = random * 1664525 + 1013904223;
-            at = (random >> 8) % len;
-            run = 1 + (random >> 28) % 4;
-            if (random & 0x80 && at + run < len) { /* some are lost */
-                memmove(text + at, text + at + run, len - at - run);
-                len -= run;
-            } else {
-                text[at] = bytes[(random >> 16) % (sizeof bytes - 1)];
-            }
-        }
-        error = read_in(text, len, len);
-        want = all;
-        at = decoder.at;
-        changes = decoder.misfit_count;
-        run = 1 + (random >> 20) % 7;
-        CHECK(read_in(text, len, run) == error && decoder.at == at &&
-              decoder.misfit_count == changes &&
-              (error || memcmp(&want, &all, sizeof all) == 0));
-        CHECK((changes != 0) == (error == TCALL_E_INVALID) || at < len ||
-              error == TCALL_E_TRUNCATED || error == TCALL_E_TRAILING);
-    }
+    size_t piece = len ? 1 + (unsigned char)text[len / 2] % 7 : 1;
+    return agrees(text, len, piece) &&
+           (decoder.misfit_count != 0) <= (decoder.error < 0) &&
+           (decoder.error != TCALL_E_INVALID || decoder.misfit_count);
 }
+
+FUZZ(texts, (void)0, holds)
 
 /* ---- what the caller adds ---- */
 
@@ -564,7 +533,7 @@ int main(void)
     test_kept();
     test_syntax();
     test_pieces();
-    test_mutants(TEST_MUTANTS);
+    CHECK(holds(texts[0], strlen(texts[0])));
     test_caller();
 #ifndef TOOLCALL_NO_INT64
     test_wide();

@@ -412,8 +412,54 @@ static void test_defaults(void)
 
 #endif
 
+/* Six levels are as deep as the decoder goes; a seventh is not written. */
+TCALL_LIST(deepest, integer(0, 9), 0, 2)
+#define FIFTH(ROW, me) ROW(me, required, list(deepest), in, "")
+TCALL_SHAPE(fifth, FIFTH)
+TCALL_LIST(fourth, object(fifth), 0, 1)
+#define THIRD(ROW, me) ROW(me, required, list(fourth), in, "")
+TCALL_SHAPE(third, THIRD)
+#define SECOND(ROW, me) ROW(me, required, object(third), in, "")
+TCALL_SHAPE(second, SECOND)
+#define FIRST(ROW, me) ROW(me, required, object(second), in, "")
+TCALL_SHAPE(first, FIRST)
+#define ZEROTH(ROW, me) ROW(me, required, object(first), in, "")
+TCALL_SHAPE(zeroth, ZEROTH)
+
+static void test_deep(void)
+{
+    const char text[] = "{\"in\":{\"in\":[{\"in\":[7,8]}]}}";
+    const char deep[] = "{\"in\":{\"in\":{\"in\":[{\"in\":[";
+    char room[200];
+    tcall_writer writer;
+    tcall_decoder decoder;
+    struct second second;
+    struct first first;
+    struct zeroth zeroth;
+    tcall_decoder_init(&decoder, &second_shape, &second);
+    tcall_decoder_feed(&decoder, text, sizeof text - 1);
+    CHECK(tcall_decoder_end(&decoder) == TCALL_OK);
+    tcall_writer_init(&writer, room, sizeof room);
+    CHECK(tcall_write_struct(&writer, &second_shape, &second) == TCALL_OK);
+    CHECK(writer.fill == sizeof text - 1 &&
+          memcmp(room, text, writer.fill) == 0);
+    memset(&first, 0, sizeof first);
+    first.given_[0] = 1;
+    first.in = second;
+    tcall_writer_init(&writer, room, sizeof room);
+    CHECK(tcall_write_struct(&writer, &first_shape, &first) == TCALL_OK);
+    CHECK(writer.fill > sizeof deep - 1 &&
+          memcmp(room, deep, sizeof deep - 1) == 0);
+    memset(&zeroth, 0, sizeof zeroth);
+    zeroth.given_[0] = 1;
+    zeroth.in = first;
+    tcall_writer_init(&writer, room, sizeof room);
+    CHECK(tcall_write_struct(&writer, &zeroth_shape, &zeroth) == TCALL_E_DEPTH);
+}
+
 int main(void)
 {
+    test_deep();
 #ifndef TOOLCALL_NO_INT64
     test_defaults();
 #endif

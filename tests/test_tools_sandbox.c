@@ -690,6 +690,75 @@ static void shown(void)
     row("M4", all, "control characters are shown, wherever they come from");
 }
 
+/* -- Landlock on top ------------------------------------------------------ */
+
+/* Does what setpriv of util-linux 2.40 does with two of its options, for
+ * systems that have an older one. */
+static const char setpriv[] =
+    "#!/usr/bin/python3\n"
+    "import ctypes, os, sys\n"
+    "syscall = ctypes.CDLL(None).syscall\n"
+    "args, paths = sys.argv[1:], []\n"
+    "while args and args[0].startswith(\"--landlock\"):\n"
+    "  name, value = args.pop(0), args.pop(0)\n"
+    "  if name == \"--landlock-rule\":\n"
+    "    kind, right, path = value.split(\":\")\n"
+    "    assert (kind, right) == (\"path-beneath\", \"execute\")\n"
+    "    paths.append(path)\n"
+    "  else: assert value == \"fs:execute\"\n"
+    "handled = ctypes.c_uint64(1)\n"
+    "rules = syscall(444, ctypes.byref(handled), 8, 0)\n"
+    "if rules < 0: sys.exit(\"no Landlock\")\n"
+    "if args == [\"--version\"]: sys.exit(0)\n"
+    "for path in paths:\n"
+    "  fd = os.open(path, os.O_PATH)\n"
+    "  rule = (1).to_bytes(8, sys.byteorder) + fd.to_bytes(4, sys.byteorder)\n"
+    "  assert syscall(445, rules, 1, rule, 0) == 0\n"
+    "assert syscall(446, rules, 0) == 0\n"
+    "os.execv(args[0], args)\n";
+
+/* Programs that are not listed: a copy in the workspace, one in a library's
+ * directory, one that git's hook is. */
+static const char *const unlisted[] = {
+    "python3 -c 'import os; os.execv(\"./copy\", [\"copy\", \"-c\", "
+    "\"print(6 * 7)\"])'",
+    "python3 -c 'import os; os.execv(\"/usr/lib/git-core/git\", [\"git\", "
+    "\"version\"])'",
+    "find . -maxdepth 0 -exec ./copy -c 'print(6 * 7)' ';'",
+    "awk 'BEGIN { print 6 * 7 }'"};
+
+static void landlock(void)
+{
+    ttool_shell_desc d = with(commands, TCALL_ARRAY_LEN(commands));
+    char path[200];
+    size_t i;
+    bool ran[2][TCALL_ARRAY_LEN(unlisted)];
+    int with_it;
+    all = true;
+    snprintf(path, sizeof path, "%s/setpriv", base);
+    put_file(path, setpriv);
+    chmod(path, 0755);
+    (void)!system("cp -L /usr/bin/python3 \"$BASE/ws/copy\"");
+    for (with_it = 0; with_it < 2; with_it++) {
+        d.setpriv = with_it ? path : "/nonexistent/setpriv";
+        PART(start(d));
+        if (with_it && !*shell.setpriv) {
+            skip("M6", "this kernel has no Landlock");
+            return;
+        }
+        for (i = 0; i < TCALL_ARRAY_LEN(unlisted); i++) {
+            PART(bash(unlisted[i], 5000) == TCALL_OK);
+            ran[with_it][i] =
+                strstr(result, "42\\n") || strstr(result, "git version");
+        }
+    }
+    for (i = 0; i < TCALL_ARRAY_LEN(unlisted); i++) {
+        PART(ran[0][i]); /* or there was nothing to hold */
+        PART(ran[1][i] == (i + 1 == TCALL_ARRAY_LEN(unlisted)));
+    }
+    row("M6", all, "with Landlock only listed programs can be executed");
+}
+
 /* -- Rounds --------------------------------------------------------------- */
 
 static bool open_workspace(void)
@@ -762,6 +831,7 @@ int main(int argc, char **argv)
     } else {
         round_of(geteuid() == 0 ? "root" : "a user");
         shown();
+        landlock();
         if (geteuid() == 0)
             round_as_user();
         else

@@ -140,6 +140,11 @@ def limits():
     ask = openai(None, ("a", "get", {"id": 1}))
     said, = talk([turn("x", *[ask] * 9)], limits={"rounds": 3})
     check(len(said["requests"]) == 3 and said["error"] == "limit", f"rounds: {said['error']}")
+    ask["usage"] = {"prompt_tokens": 60, "completion_tokens": 40}
+    for most, requests, error in [(100, 1, "limit"), (101, 2, "limit"), (300, 3, None)]:
+        said, = talk([turn("x", ask, ask, openai("Done."))], limits={"tokens": most})
+        check((len(said["requests"]), said["error"]) == (requests, error) and
+              len(said["results"]) == min(requests, 2), f"{most} tokens: {said['error']}")
     said, = talk([{"user": "x", "answers": [{"status": 503, "body": "no"}, {"body": json.dumps(
         openai("Done."))}]}])
     check(said["text"] == "Done." and len(said["requests"]) == 2, f"503: {said}")

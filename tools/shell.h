@@ -32,8 +32,10 @@
  * git (hooks, aliases, filters), perl, python and every shell. List one and
  * what holds is the sandbox: such a program may read and change the workspace,
  * its .git and hard links in it too, use up its limits, and start what is
- * listed and what is executable in the workspace, /usr/lib and other readable
- * places. Not more: no shell unless one is listed ("sh", NULL, "-c", NULL).
+ * listed. What is executable in the workspace, in /usr/lib and other readable
+ * places it may start too, unless there is a setpriv that knows Landlock
+ * (util-linux 2.40): then no more than the listed programs and the dynamic
+ * loader. No shell unless one is listed ("sh", NULL, "-c", NULL).
  *
  * Linux 5.3, user namespaces, bubblewrap 0.5. Needs _GNU_SOURCE before the
  * first system header.
@@ -83,7 +85,9 @@ typedef struct ttool_shell_desc {
      * need. And the whole environment; default PATH, LANG, HOME. */
     const char *const *readable;
     const char *const *environment;
-    const char *bwrap; /* its path; default: as for a command */
+    const char *bwrap;   /* its path; default: as for a command */
+    const char *setpriv; /* likewise; not used with any_program or a command
+                            that has a path of its own */
     /* A directory of cgroup v2 that is ours alone, has no processes, and whose
      * cgroup.subtree_control has memory and pids: each call gets a group in
      * it. Default: none. */
@@ -111,11 +115,12 @@ typedef struct ttool_shell {
     char refusal[160]; /* after TCALL_E_SERVICE: why, a sentence */
     /* private */
     char description[512];
-    char bwrap[256]; /* empty: there is no sandbox */
+    char bwrap[256];   /* empty: there is no sandbox */
+    char setpriv[256]; /* empty: Landlock is not used */
     unsigned calls;
 } ttool_shell;
 
-/* Tries the sandbox, which takes some 20 ms. Returns TCALL_OK; TCALL_E_USAGE:
+/* Tries the sandbox, which takes some 30 ms. Returns TCALL_OK; TCALL_E_USAGE:
  * no workspace or no command; TCALL_E_SERVICE: the sandbox, or a limit, is
  * required and cannot be kept here: shell->refusal says why. */
 int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc);
@@ -518,7 +523,9 @@ static void ttool_options_(ttool_launch_ *l)
     if (!d->any_program)
         ttool_options_programs_(l);
     if (l->trial)
-        ttool_option_(l, "--ro-bind", l->shell->bwrap, l->program);
+        ttool_option_(l, "--ro-bind", l->shell->bwrap, "/bwrap");
+    if (*l->shell->setpriv)
+        ttool_option_(l, "--ro-bind", l->shell->setpriv, "/setpriv");
     ttool_option_(l, d->read_only ? "--ro-bind" : "--bind", root, root);
     ttool_option_(l, "--chdir", l->directory, NULL);
     ttool_option_(l, "--remount-ro", "/", NULL);
@@ -653,35 +660,72 @@ static bool ttool_be_mortal_(const ttool_launch_ *l, pid_t host)
            setitimer(ITIMER_REAL, &t, NULL) == 0;
 }
 
+/* With Landlock these can be executed, as far as they are there: what is in the
+ * directories of programs, and loaders. */
+#define TTOOL_EXECUTE_ "path-beneath:execute:"
+static const char *const ttool_execute_[] = {
+    TTOOL_EXECUTE_ "/usr/local/bin",
+    TTOOL_EXECUTE_ "/usr/bin",
+    TTOOL_EXECUTE_ "/bin",
+    TTOOL_EXECUTE_ "/lib64/ld-linux-x86-64.so.2",
+    TTOOL_EXECUTE_ "/lib/ld-linux.so.2",
+    TTOOL_EXECUTE_ "/lib/ld-linux-aarch64.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-linux-armhf.so.3",
+    TTOOL_EXECUTE_ "/lib/ld-linux-riscv64-lp64d.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-musl-x86_64.so.1",
+    TTOOL_EXECUTE_ "/lib/ld-musl-aarch64.so.1"};
+
+enum { TTOOL_EXECUTES_ = sizeof ttool_execute_ / sizeof *ttool_execute_ };
+
+/* The words of bwrap, and of what it starts. */
+static void ttool_be_words_(const ttool_launch_ *l, const char **words)
+{
+    int n = 0, i;
+    words[n++] = l->words[0];
+    if (l->boxed) {
+        words[n++] = "--args";
+        words[n++] = "3";
+        words[n++] = "--";
+    }
+    if (l->boxed && !l->trial && *l->shell->setpriv) {
+        words[n++] = "/setpriv";
+        words[n++] = "--landlock-access";
+        words[n++] = "fs:execute";
+        for (i = 0; i < TTOOL_EXECUTES_; i++)
+            if (access(ttool_execute_[i] + strlen(TTOOL_EXECUTE_), F_OK) == 0) {
+                words[n++] = "--landlock-rule";
+                words[n++] = ttool_execute_[i];
+            }
+    }
+    if (l->boxed)
+        words[n++] = l->program;
+    for (i = 1; l->words[i]; i++)
+        words[n++] = l->words[i];
+    words[n] = NULL;
+}
+
+/* execve changes none of them, whatever its type says. */
+static char *const *ttool_same_(const char *const *words)
+{
+    char *const *same;
+    memcpy(&same, &words, sizeof same);
+    return same;
+}
+
 static void ttool_be_(const ttool_launch_ *l, pid_t host,
                       const char *const *environment)
 {
     static const char failed[] = "it could not be started";
-    const ttool_shell_desc *d = &l->shell->desc;
-    const char *path = l->boxed ? l->shell->bwrap : l->program;
-    char *words[TTOOL_MAX_WORDS + 6], args[] = "--args", three[] = "3",
-                                      end[] = "--";
-    char *const *vars;
-    int i, n = 0;
-    words[n++] = l->words[0];
-    if (l->boxed) {
-        words[n++] = args;
-        words[n++] = three;
-        words[n++] = end;
-        memcpy(&words[n++], &l->program, sizeof l->program);
-    }
-    for (i = 1; l->words[i]; i++)
-        words[n++] = l->words[i];
-    words[n] = NULL;
-    /* It changes neither words nor environment, whatever its type says. */
-    memcpy(&vars, &environment, sizeof vars);
+    const char *words[TTOOL_MAX_WORDS + 2 * TTOOL_EXECUTES_ + 10];
+    ttool_be_words_(l, words);
     if (l->group < 0 || write(l->group, "0", 1) == 1) {
         ttool_be_clean_(l);
-        if (ttool_limits_(d, l->limit) && ttool_become_(d) &&
-            ttool_be_mortal_(l, host) &&
+        if (ttool_limits_(&l->shell->desc, l->limit) &&
+            ttool_become_(&l->shell->desc) && ttool_be_mortal_(l, host) &&
             prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
             (l->boxed || chdir(l->directory) == 0))
-            execve(path, words, vars);
+            execve(l->boxed ? l->shell->bwrap : l->program, ttool_same_(words),
+                   ttool_same_(environment));
     }
     (void)!write(2, failed, sizeof failed - 1);
     _exit(127);
@@ -715,7 +759,6 @@ typedef struct ttool_bash_ {
     char kept[1]; /* and more: the head, then the tail, as a ring */
 } ttool_bash_;
 
-/* A pipe; the end to read does not block. */
 static bool ttool_pipe_(int *from, int *to)
 {
     int ends[2];
@@ -724,12 +767,6 @@ static bool ttool_pipe_(int *from, int *to)
     *from = ends[0];
     *to = ends[1];
     return true;
-}
-
-/* A file in memory for bwrap to read. */
-static int ttool_memory_file_(void)
-{
-    return memfd_create("bwrap", MFD_CLOEXEC);
 }
 
 static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
@@ -743,8 +780,8 @@ static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
     (void)fcntl(run->output, F_SETFL, O_NONBLOCK);
     if (!l->boxed)
         return l->fd[2] >= 0;
-    l->fd[TTOOL_FD_ARGS_] = ttool_memory_file_();
-    l->fd[TTOOL_FD_FILTER_] = ttool_memory_file_();
+    l->fd[TTOOL_FD_ARGS_] = memfd_create("bwrap", MFD_CLOEXEC);
+    l->fd[TTOOL_FD_FILTER_] = memfd_create("bwrap", MFD_CLOEXEC);
     if (!ttool_pipe_(&run->status, &l->fd[TTOOL_FD_STATUS_]) ||
         !ttool_pipe_(&l->fd[TTOOL_FD_HOLD_], &run->hold))
         return false;
@@ -837,6 +874,8 @@ static void ttool_bash_listen_(ttool_bash_ *run, const ttool_shell_desc *d)
     ssize_t n = run->status < 0 || !room
                     ? 0
                     : read(run->status, run->said + run->said_len, room);
+    if (n == 0 && run->status >= 0 && room)
+        ttool_drop_(&run->status);
     if (n <= 0)
         return;
     run->said_len += (size_t)n;
@@ -875,6 +914,8 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
     ssize_t n;
     for (looks = 0; looks < 64; looks++) {
         n = read(run->output, piece, sizeof piece);
+        if (n == 0)
+            ttool_drop_(&run->output);
         if (n <= 0)
             return;
         ttool_bash_keep_(run, piece, (size_t)n);
@@ -987,34 +1028,24 @@ static void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
 
 /* -- Its result ----------------------------------------------------------- */
 
-static void ttool_reverse_(char *from, char *to)
+/* The bytes [from, to) of the output, as far as they are kept. */
+static void ttool_write_kept_(tcall_writer *w, const ttool_bash_ *run,
+                              const char *key, uint64_t from, uint64_t to)
 {
-    while (from < --to) {
-        char c = *from;
-        *from++ = *to;
-        *to = c;
-    }
-}
-
-/* The ring of the end of the output begins at its oldest byte from now on. */
-static void ttool_bash_unroll_(ttool_bash_ *run)
-{
-    size_t half = run->keep / 2, turn;
-    char *ring = run->kept + half;
-    if (run->total <= 2 * half)
-        return;
-    turn = (size_t)((run->total - half) % half);
-    ttool_reverse_(ring, ring + turn);
-    ttool_reverse_(ring + turn, ring + half);
-    ttool_reverse_(ring, ring + half);
-}
-
-static void ttool_write_shown_(tcall_writer *w, const char *key, const char *p,
-                               size_t len)
-{
+    size_t half = run->keep / 2;
+    ttool_held_ held;
+    held.count = 0;
     tcall_write_key(w, key);
     tcall_write_quote(w);
-    ttool_write_content_(w, p, len);
+    while (from < to) {
+        size_t at =
+            from < half ? (size_t)from : half + (size_t)((from - half) % half);
+        size_t n = (at < half ? half : 2 * half) - at;
+        n = n < to - from ? n : (size_t)(to - from);
+        ttool_write_piece_(w, &held, run->kept + at, n);
+        from += n;
+    }
+    ttool_write_held_(w, &held);
     tcall_write_unquote(w);
 }
 
@@ -1023,25 +1054,17 @@ static void ttool_write_shown_(tcall_writer *w, const char *key, const char *p,
 static void ttool_write_output_(tcall_writer *w, const ttool_bash_ *run,
                                 size_t most)
 {
-    size_t half = run->keep / 2;
-    uint64_t rest = run->total > half ? run->total - half : 0;
-    size_t tail = rest < half ? (size_t)rest : half, last = tail;
-    size_t head = run->total < half ? (size_t)run->total : half;
-    if (run->total > most) {
-        head = head < most / 2 ? head : most / 2;
-        tail = tail < most / 2 ? tail : most / 2;
-    }
     tcall_write_key(w, "output_bytes");
     tcall_write_int(w, (long)run->total);
-    if (head + tail == run->total) { /* head and tail touch */
-        ttool_write_shown_(w, "output", run->kept, head + tail);
+    if (run->total <= most) {
+        ttool_write_kept_(w, run, "output", 0, run->total);
         return;
     }
-    ttool_write_shown_(w, "output", run->kept, head);
+    ttool_write_kept_(w, run, "output", 0, most / 2);
     tcall_write_key(w, "left_out_bytes");
-    tcall_write_int(w, (long)(run->total - head - tail));
-    ttool_write_shown_(w, "end_of_output", run->kept + half + last - tail,
-                       tail);
+    tcall_write_int(w, (long)(run->total - most / 2 * 2));
+    ttool_write_kept_(w, run, "end_of_output", run->total - most / 2,
+                      run->total);
 }
 
 static void ttool_write_stopped_(tcall_writer *w, const ttool_shell_desc *d,
@@ -1139,7 +1162,6 @@ static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
     if (run->boxed && (!run->stopped || run->stopped == TTOOL_STOP_LIMITS_) &&
         ttool_bash_said_(run, "\"exit-code\":") < 0)
         return ttool_bash_lost_(cx, run, out);
-    ttool_bash_unroll_(run);
     do { /* less of it, until all of the JSON fits */
         tcall_writer_init(&count, NULL, 0);
         ttool_write_ran_(&count, &shell->desc, run, most);
@@ -1239,6 +1261,22 @@ static void ttool_bash_progress_(tcall_ctx *cx, ttool_bash_ *run)
     tcall_progress(cx, said);
 }
 
+/* Waits for output and, where that has ended, for the program to end as well,
+ * which comes soon. The disk is looked at now and then. */
+static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
+{
+    bool ends = run->output < 0 || (run->boxed && run->status < 0);
+    uint32_t spent = ttool_sys_now_ms_() - run->began;
+    if (run->output >= 0)
+        tcall_wait_handle(&cx->wait, run->output, TCALL_WAIT_READ);
+    if (run->status >= 0 && run->said_len < sizeof run->said - 1)
+        tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
+    if (ends || run->stopped)
+        return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
+    tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
+    return tcall_wait_ms(&cx->wait, TCALL_WAIT_MOST_MS);
+}
+
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)cx->user;
@@ -1254,9 +1292,9 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (r < 0)
             return r;
     }
-    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 10)) {
+    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 0)) {
         ttool_bash_progress_(cx, run);
-        return TCALL_E_AGAIN;
+        return ttool_bash_wait_(cx, run);
     }
     ttool_bash_end_(run, &shell->desc);
     return ttool_bash_result_(cx, run, out);
@@ -1297,24 +1335,20 @@ static const char *ttool_shell_limits_(const ttool_shell_desc *d)
     return NULL;
 }
 
-/* Lets bwrap print its version, in the sandbox. NULL, or why that fails. */
-static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run)
+/* Runs a program in the sandbox. NULL, or why that fails. */
+static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run,
+                                    const char *program, char *const *words)
 {
-    char bwrap[] = "bwrap", version[] = "--version";
-    char *words[] = {bwrap, version, NULL};
-    ttool_command command = {"bwrap", shell->desc.bwrap, NULL, NULL};
     ttool_launch_ l;
-    if (TTOOL_ARCH_ == 0)
-        return "there is no list of system calls for this machine";
-    if (!ttool_program_(&command, shell->bwrap, sizeof shell->bwrap))
-        return "bwrap is not installed (package bubblewrap)";
     memset(&l, 0, sizeof l);
     l.shell = shell;
-    l.program = "/bwrap";
+    l.program = program;
     l.directory = shell->desc.workspace->name;
     l.words = words;
     l.limit = 5000;
     l.boxed = l.trial = true;
+    memset(run, 0, sizeof *run);
+    run->keep = 256;
     if (!ttool_bash_start_(run, &l))
         return shell->desc.cgroup ? "its cgroup has no limits to set, or it "
                                     "could not be started"
@@ -1328,6 +1362,36 @@ static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run)
         '\0';
     run->kept[strcspn(run->kept, "\n")] = '\0';
     return run->stopped ? "limits cannot be set here" : run->kept;
+}
+
+static const char *ttool_shell_box_(ttool_shell *shell, ttool_bash_ *run)
+{
+    char bwrap[] = "bwrap", version[] = "--version";
+    char *words[] = {bwrap, version, NULL};
+    ttool_command command = {"bwrap", shell->desc.bwrap, NULL, NULL};
+    if (TTOOL_ARCH_ == 0)
+        return "there is no list of system calls for this machine";
+    if (!ttool_program_(&command, shell->bwrap, sizeof shell->bwrap))
+        return "bwrap is not installed (package bubblewrap)";
+    return ttool_shell_try_(shell, run, "/bwrap", words);
+}
+
+/* Landlock on top, where setpriv and the kernel know it. */
+static void ttool_shell_landlock_(ttool_shell *shell, ttool_bash_ *run)
+{
+    const ttool_shell_desc *d = &shell->desc;
+    char setpriv[] = "setpriv", option[] = "--landlock-access",
+         right[] = "fs:execute", version[] = "--version";
+    char *words[] = {setpriv, option, right, version, NULL};
+    ttool_command command = {"setpriv", d->setpriv, NULL, NULL};
+    bool wanted = !d->any_program;
+    size_t i;
+    for (i = 0; i < d->command_count; i++)
+        wanted = wanted && !d->commands[i].program;
+    if (!wanted ||
+        !ttool_program_(&command, shell->setpriv, sizeof shell->setpriv) ||
+        ttool_shell_try_(shell, run, "/setpriv", words))
+        shell->setpriv[0] = '\0';
 }
 
 static void ttool_shell_describe_(ttool_shell *shell)
@@ -1352,7 +1416,6 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
     } trial;
     const char *why = NULL;
     memset(shell, 0, sizeof *shell);
-    memset(&trial, 0, sizeof trial);
     *d = *desc;
     if (!d->workspace || !d->command_count)
         return TCALL_E_USAGE;
@@ -1360,11 +1423,12 @@ int ttool_shell_init(ttool_shell *shell, const ttool_shell_desc *desc)
     ttool_shell_describe_(shell);
     if (d->sandbox == TTOOL_SANDBOX_REQUIRED)
         why = ttool_shell_limits_(d);
-    trial.run.keep = 256;
     if (!why && d->sandbox != TTOOL_SANDBOX_NONE)
-        why = ttool_shell_try_(shell, &trial.run);
+        why = ttool_shell_box_(shell, &trial.run);
     if (why || d->sandbox == TTOOL_SANDBOX_NONE)
         shell->bwrap[0] = '\0';
+    if (!why && *shell->bwrap)
+        ttool_shell_landlock_(shell, &trial.run);
     if (!why)
         return TCALL_OK;
     snprintf(shell->refusal, sizeof shell->refusal,

@@ -77,19 +77,9 @@ BARS = {("core", "M4 -Os"): (28 * 1024, 42500),
         ("agent", "M4 -Os"): (41 * 1024, 57200)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
-STACK_HELD = {"tcall_write_struct": 1440,
-              # objects and lists of shapes in each other, six levels of them
-              "tcall_invoke": 1576, "tcall_execute": 1616,
-              "tcall_agent_call": 1288, "tcall_agent_say": 1760,
-              "tcall_agent_step": 2088, "tcall_agent_run": 2112,
-              "tcall_agent_plan": 2112, "tcall_approval": 1424,
-              "tcall_retry_around_": 1408, "tcall_next": 1384,
-              "tcall_cache_read_": 1248, "tcall_cache_write_": 1240,
-              "tcall_set_input": 1280, "tcall_hydrate": 1272,
-              "tcall_ledger_consent_": 1208, "tcall_loops_run_": 1192,
-              "tcall_pick": 1464, "tcall_pick_saved": 1256,
-              "tcall_write_picks": 1512, "tcall_write_shape": 1160,
-              "tcall_mcp_feed": 1248}
+STACK_HELD = {# schemas of shapes in each other, six levels of them
+              "tcall_agent_say": 1264, "tcall_agent_step": 1312,
+              "tcall_agent_run": 1328, "tcall_agent_plan": 1328}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
@@ -108,7 +98,6 @@ LIBC_STACK = 32
 RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
              # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6,
-             "tcall_put_value_": 6, "tcall_write_struct": 6,
              "tcall_write_shape_value_": 6}
 
 # What is called through which pointer: functions of the library, or none for

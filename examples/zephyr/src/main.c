@@ -1,16 +1,20 @@
 /*
- * main.c - a call, as a line on the console, switches the board's LED
+ * main.c - lines on the console switch the board's LED
  *
  *     {"on": true}
  *
  * The core alone: what a model sent is read, checked against the schema and
- * run. With CONFIG_TOOLCALL_PORT the whole agent runs over Zephyr's sockets,
- * as in examples/agent.c. Not run on hardware.
+ * run. With overlay-port.conf a line is what a user says, "light on, please",
+ * and an agent asks a model, over Zephyr's sockets and mbedTLS: set
+ * CONFIG_LED_KEY and CONFIG_LED_CA. Not run on hardware.
  */
 #include <zephyr/console/console.h>
 #include <zephyr/drivers/gpio.h>
 #include <zephyr/sys/printk.h>
 
+#ifdef CONFIG_TOOLCALL_PORT
+#include "port/port.h"
+#endif
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
@@ -42,33 +46,87 @@ static const tcall_tool tools[] = {{
 }};
 /* clang-format on */
 
-static char block[4096];
+static char block[8192];
+static tcall tc;
+
+#ifdef CONFIG_TOOLCALL_PORT
+
+static tport port;
+static tcall_agent agent;
+
+#ifdef LED_CA /* made of the file that CONFIG_LED_CA names */
+static const char ca_pem[] = {
+#include "ca.inc"
+    0};
+#else
+static const char ca_pem[] = "";
+#endif
+
+static int begin(void)
+{
+    const tport_desc net = {.url = "https://api.openai.com", .ca_pem = ca_pem};
+    tcall_agent_desc desc = {.tc = &tc,
+                             .provider = &tcall_openai,
+                             .model = "gpt-5.4",
+                             .key = CONFIG_LED_KEY};
+    int error = tport_init(&port, &net);
+
+    desc.transport = tport_transport(&port);
+    if (error < 0) {
+        printk("%s\n", tport_error(&port));
+        return error;
+    }
+    return tcall_agent_init(&agent, &desc);
+}
+
+static void answer(tcall_str line)
+{
+    int error = tcall_agent_run(&agent, line);
+    tcall_str text = tcall_agent_text(&agent);
+
+    if (error < 0)
+        printk("%s %s\n", tcall_error_text(error), tport_error(&port));
+    else
+        printk("%.*s\n", (int)text.len, text.ptr);
+}
+
+#else
+
+static int begin(void)
+{
+    return TCALL_OK;
+}
+
+static void answer(tcall_str line)
+{
+    static tcall_call call;
+    static char result[256];
+    tcall_writer out;
+
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("set_led");
+    call.arguments = line;
+    tcall_writer_init(&out, result, sizeof result);
+    tcall_hydrate(&tc, &call);
+    tcall_invoke(&tc, &call, &out);
+    tcall_release(&tc, &call);
+    printk("%.*s\n", (int)out.fill, result);
+}
+
+#endif
 
 int main(void)
 {
-    static tcall tc;
-    const tcall_desc d = {.block = block,
-                          .block_size = sizeof block,
-                          .tools = tools,
-                          .tool_count = TCALL_ARRAY_LEN(tools),
-                          .allow = TCALL_ACTUATE};
+    const tcall_desc desc = {.block = block,
+                             .block_size = sizeof block,
+                             .tools = tools,
+                             .tool_count = TCALL_ARRAY_LEN(tools),
+                             .allow = TCALL_ACTUATE};
 
     if (gpio_pin_configure_dt(&led, GPIO_OUTPUT_INACTIVE) < 0 ||
-        tcall_init(&tc, &d) < 0)
+        tcall_init(&tc, &desc) < 0 || begin() < 0)
         return 1;
     console_getline_init();
-    for (;;) {
-        static tcall_call call;
-        static char result[256];
-        tcall_writer out;
-
-        memset(&call, 0, sizeof call);
-        call.name = tcall_str_of("set_led");
-        call.arguments = tcall_str_of(console_getline());
-        tcall_writer_init(&out, result, sizeof result);
-        tcall_hydrate(&tc, &call);
-        tcall_invoke(&tc, &call, &out);
-        tcall_release(&tc, &call);
-        printk("%.*s\n", (int)out.fill, result);
-    }
+    for (;;)
+        answer(tcall_str_of(console_getline()));
 }
