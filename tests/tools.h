@@ -6,6 +6,7 @@
 #include "result_log.h"
 
 #include <ftw.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -116,6 +117,21 @@ static inline void start_tools(tcall_desc *desc)
     }
 }
 
+/* Sleeps until what a tool waits for comes, but not long: a test may be what
+ * it waits for. */
+static inline void wait_for(const tcall_wait *wait)
+{
+    struct pollfd p[TOOLCALL_MAX_HANDLES];
+    int i;
+    for (i = 0; i < wait->count; i++) {
+        p[i].fd = wait->handles[i].handle;
+        p[i].events =
+            (short)((wait->handles[i].events & TCALL_WAIT_READ ? POLLIN : 0) |
+                    (wait->handles[i].events & TCALL_WAIT_WRITE ? POLLOUT : 0));
+    }
+    (void)poll(p, wait->count, wait->ms < 20 ? (int)wait->ms : 20);
+}
+
 /* What a model answers that calls a tool, read, checked and run; its result
  * is in `result`, the error is returned. polled is called in between. */
 static inline int call_tool(const char *name, const char *arguments,
@@ -159,6 +175,8 @@ static inline int call_tool(const char *name, const char *arguments,
         r = tcall_invoke(&tc, &c, &out);
         if (r == TCALL_E_AGAIN && polled)
             polled(&c, now() - began);
+        if (r == TCALL_E_AGAIN)
+            wait_for(&c.cx.wait);
         if (now() - began > 30)
             tcall_cancel(&c, TCALL_E_CANCELLED);
     } while (r == TCALL_E_AGAIN);
