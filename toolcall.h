@@ -3100,8 +3100,11 @@ enum {
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
     TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
-    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
-                                          before it has changed */
+    TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
+                                           before it has changed */
+    TCALL_QUIRK_ORDERED = 4096 /* text, reasoning and calls of an answer keep
+                                  their order; else the text is one, and first
+                                */
 };
 
 struct tcall_provider {
@@ -3149,6 +3152,7 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     tcall_chat *chat;
     size_t start;    /* the items of this answer begin here */
+    size_t text_at;  /* the item to which its text is added, if has_text */
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
@@ -3156,7 +3160,7 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* the first item is its text */
+    bool has_text;           /* there is an item for its text */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */
@@ -3393,11 +3397,7 @@ typedef struct tcall_transport {
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent: say, run, plan, over a transport
- *
- * A request is written twice by the same function, once to count its bytes and
- * once to send them. Planning and acting are apart: tcall_agent_plan returns
- * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ * >>agent_desc: what an agent is made of
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3463,6 +3463,18 @@ enum {
     TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
     TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 typedef struct tcall_agent tcall_agent;
 
@@ -20141,7 +20153,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->synthetic_id = call.synthetic_id;
 }
 
-/* What the model said in one answer is given in passes over its items. */
+/* What the model said in one answer is given in passes over its items. Where
+ * order counts the first gives all but the results. */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -20176,15 +20189,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
+    const bool own =
+        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
+    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
+        return history->pass == TCALL_PASS_REASONING_ &&
+               (item->kind != TCALL_ITEM_REASONING || own);
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
         return history->pass >= TCALL_PASS_CALLS_;
     return history->pass == (history->after_call ? TCALL_PASS_CALLS_
                                                  : TCALL_PASS_REASONING_) &&
-           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+           own;
 }
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
@@ -20558,9 +20576,9 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* ==========================================================================
  * >>reader
  *
- * The items of an answer lie at the end of the chat: first its text, which
- * grows in place, then the calls and reasonings that are known, and then,
- * while a document of the stream passes, the elements of that document. What
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What
  * an element belongs to may be said after its arguments, so it is merged only
  * when the document is complete: it stays as a new item, or what it brings is
  * moved to an older one.
@@ -20609,6 +20627,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -20688,7 +20708,7 @@ TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
     return reader->has_text
-               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
                : 0;
 }
 
@@ -20701,13 +20721,21 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
-/* Gives the text of the answer its place, before everything else. */
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
 {
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    if (reader->has_text &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
     reader->has_text = true;
 }
 
@@ -20835,9 +20863,9 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
     tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- merging ---- */
@@ -20990,11 +21018,12 @@ TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
     for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
+        tcall_match_ match;
+        if (known->kind == TCALL_ITEM_TEXT)
+            continue;
+        match = tcall_match_item_(known, piece);
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
@@ -21088,7 +21117,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
     if (bytes > free + text)
         return false;
     if (bytes > free) {
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              text - (bytes - free));
         reader->answer.text_cut = true;
     }
@@ -21100,6 +21129,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 {
     reader->chat->block->low = reader->unmerged = reader->element =
         reader->raw = reader->start;
+    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
@@ -21169,7 +21199,7 @@ static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
     if (piece.len)
-        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
 }
 
 /* The text of the element at *at, which may move, is text of the model. */
@@ -21182,7 +21212,7 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     text.len = tcall_reader_hear_(reader, text, text.len);
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -21353,11 +21383,16 @@ static void tcall_reader_settle_(tcall_reader *reader)
     tcall_reader_remove_(reader, reader->unmerged);
 }
 
-/* All elements of a choice, or of a document, are complete. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
     while (reader->unmerged < reader->chat->block->low)
         tcall_reader_settle_(reader);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
     if (reader->stopped)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
@@ -21618,6 +21653,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_ELEMENT ||
              (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
         tcall_reader_element_end_(reader);
+    /* Text that comes next is to stand after it. */
+    if (reader->whole && !reader->in_element &&
+        reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        tcall_reader_settle_elements_(reader);
     return TCALL_OK;
 }
 
@@ -21944,8 +21983,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
     if (reader->answer.text_cut && reader->has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              tcall_utf8_whole_(text));
     }
 }
@@ -21998,7 +22037,7 @@ int tcall_reader_end(tcall_reader *reader)
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
         reader->has_text)
-        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+        tcall_text_calls_(reader->chat, reader->text_at, answer, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
     return answer->error;
@@ -22276,7 +22315,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22525,7 +22564,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    0};
+                                                    TCALL_QUIRK_ORDERED};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 

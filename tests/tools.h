@@ -117,19 +117,18 @@ static inline void start_tools(tcall_desc *desc)
     }
 }
 
-/* Sleeps until what a tool waits for comes, but not long: a test may be what
- * it waits for. */
-static inline void wait_for(const tcall_wait *wait)
+/* Sleeps as the call says. */
+static inline void rest(const tcall_wait *wait)
 {
     struct pollfd p[TOOLCALL_MAX_HANDLES];
-    int i;
+    nfds_t i;
+
     for (i = 0; i < wait->count; i++) {
         p[i].fd = wait->handles[i].handle;
         p[i].events =
-            (short)((wait->handles[i].events & TCALL_WAIT_READ ? POLLIN : 0) |
-                    (wait->handles[i].events & TCALL_WAIT_WRITE ? POLLOUT : 0));
+            wait->handles[i].events == TCALL_WAIT_READ ? POLLIN : POLLOUT;
     }
-    (void)poll(p, wait->count, wait->ms < 20 ? (int)wait->ms : 20);
+    (void)poll(p, wait->count, wait->ms < 1000 ? (int)wait->ms : 1000);
 }
 
 /* What a model answers that calls a tool, read, checked and run; its result
@@ -175,10 +174,10 @@ static inline int call_tool(const char *name, const char *arguments,
         r = tcall_invoke(&tc, &c, &out);
         if (r == TCALL_E_AGAIN && polled)
             polled(&c, now() - began);
-        if (r == TCALL_E_AGAIN)
-            wait_for(&c.cx.wait);
         if (now() - began > 30)
             tcall_cancel(&c, TCALL_E_CANCELLED);
+        if (r == TCALL_E_AGAIN)
+            rest(&c.cx.wait);
     } while (r == TCALL_E_AGAIN);
     result[out.fill] = '\0';
     snprintf(title, sizeof title, "%.*s", (int)c.cx.result.title.len,

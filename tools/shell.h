@@ -1252,6 +1252,22 @@ static void ttool_bash_progress_(tcall_ctx *cx, ttool_bash_ *run)
     tcall_progress(cx, said);
 }
 
+/* Waits for output and, where that has ended, for the program to end as well,
+ * which comes soon. The disk is looked at now and then. */
+static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
+{
+    bool ends = run->output < 0 || (run->boxed && run->status < 0);
+    uint32_t spent = ttool_sys_now_ms_() - run->began;
+    if (run->output >= 0)
+        tcall_wait_handle(&cx->wait, run->output, TCALL_WAIT_READ);
+    if (run->status >= 0 && run->said_len < sizeof run->said - 1)
+        tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
+    if (ends || run->stopped)
+        return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
+    tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
+    return tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+}
+
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)cx->user;
@@ -1269,11 +1285,7 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     }
     if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx)) {
         ttool_bash_progress_(cx, run);
-        if (run->output >= 0)
-            tcall_wait_handle(&cx->wait, run->output, TCALL_WAIT_READ);
-        if (run->status >= 0)
-            tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
-        return tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS); /* the disk */
+        return ttool_bash_wait_(cx, run);
     }
     ttool_bash_end_(run, &shell->desc);
     return ttool_bash_result_(cx, run, out);
