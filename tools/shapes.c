@@ -86,15 +86,17 @@ static void
 say(buffer *to, const char *format, ...)
 {
     va_list args;
-    size_t len;
+    int len;
     va_start(args, format);
-    len = (size_t)vsnprintf(NULL, 0, format, args);
+    len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    make_room(to, len);
+    if (len < 0)
+        return;
+    make_room(to, (size_t)len);
     va_start(args, format);
-    vsnprintf(to->at + to->len, len + 1, format, args);
+    vsnprintf(to->at + to->len, (size_t)len + 1, format, args);
     va_end(args);
-    to->len += len;
+    to->len += (size_t)len;
 }
 
 static char *join(const char *a, const char *b)
