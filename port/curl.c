@@ -139,6 +139,19 @@ static void note_status(tport_curl *c)
             seconds > 2000000 ? 2000000000 : (long)seconds * 1000;
 }
 
+/* The request would have to go again, with the body that is gone. */
+static void refuse_redirect(tport_curl *c)
+{
+    const char *to = NULL;
+
+    if (c->res->status != 307 && c->res->status != 308)
+        return;
+    curl_easy_getinfo(c->easy, CURLINFO_REDIRECT_URL, &to);
+    c->error = TCALL_E_NOT_FOUND;
+    snprintf(c->why, sizeof c->why, "a redirect that is not followed: %s",
+             to ? to : "to nowhere");
+}
+
 /* The exchange ended so. A connection that was kept may turn out to be dead:
  * then the request can go again, which libcurl does itself where it still has
  * all of the body. */
@@ -154,6 +167,8 @@ static void end(tport_curl *c, CURLcode code)
     if (c->error == 0 && !c->headed) /* libcurl would let that pass */
         (void)fail(c, TCALL_E_CLOSED,
                    "the connection ended inside the answer's head");
+    if (c->error == 0)
+        refuse_redirect(c);
     curl_easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &opened);
     if (c->error == TCALL_E_CLOSED && !c->heard &&
         (opened == 0 || code == CURLE_SEND_FAIL_REWIND))
@@ -221,7 +236,8 @@ static int begin(tport_curl *c, const tcall_request *q, tcall_response *res)
     res->retry_after_ms = -1;
     if (!is_clean(q->path) || strlen(q->path) >= sizeof c->url - c->base_len)
         return fail(c, TCALL_E_USAGE, "the path cannot be sent");
-    strcpy(c->url + c->base_len, q->path);
+    c->url[c->base_len] = '\0';
+    strcpy(c->url + c->base_len, q->path + tport_shared(c->url, q->path));
     for (i = 0; r == 0 && i < q->header_count; i++)
         r = add_header(c, q->headers[i].name, q->headers[i].value,
                        q->headers[i].secret);

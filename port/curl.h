@@ -13,7 +13,8 @@
  * For Linux: proxies (from the environment, as curl takes them), HTTP/2 and
  * the system's TLS. It keeps the waiting contract of port.h and needs
  * port/posix.c beside it, but neither port/tls.c nor mbedTLS. Redirects are not
- * followed.
+ * followed: 307 and 308 are TCALL_E_NOT_FOUND, and tport_curl_error says where
+ * they lead.
  */
 #ifndef TPORT_CURL_H
 #define TPORT_CURL_H
@@ -27,7 +28,9 @@ extern "C" {
 #endif
 
 typedef struct tport_curl_desc {
-    const char *url;     /* "https://host", ":port" and a base path. Copied. */
+    /* "https://host", ":port" and a base path, which is sent once where it ends
+     * with what the path begins with, such as "/v1". Copied. */
+    const char *url;
     const char *ca_pem;  /* whom to trust, as PEM text, or as a file of it; */
     const char *ca_file; /* default: the system's CAs */
     uint32_t total_ms;   /* of one exchange; default 600000 */

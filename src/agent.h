@@ -1,114 +1,17 @@
 #pragma once
-#include "pick.h"
+#include "agent_desc.h"
 #include "invoke.h"
 #include "reader.h"
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport
  *
- * The library never opens a socket: tcall_transport is the door to the
- * network, and port/ has one that fits. A request is written twice by the
- * same function, once to count its bytes and once to send them. Planning and
- * acting are apart: tcall_agent_plan returns checked calls, tcall_agent_step
- * and tcall_agent_run also run them.
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
  */
 
 #ifndef TOOLCALL_NO_AGENT
-
-struct tcall_request;
-struct tcall_response;
-
-/* The one door to the network: an exchange of one request and one answer.
- * The order is open, write until body_len bytes were accepted, read until 0,
- * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
- * another error, after which only close is called. Each does a bounded piece of
- * work and does not block: max_ms and cancel are looked at between them. */
-typedef struct tcall_transport {
-    /* Connects (or reuses a connection) and sends the head of the request.
-     * req and res stay valid until close; res has to be filled in before read
-     * gives its first byte. */
-    int (*open)(void *user, const struct tcall_request *req,
-                struct tcall_response *res);
-    /* Returns how many of the len bytes were accepted, > 0. */
-    int (*write)(void *user, const char *bytes, size_t len);
-    /* Returns how many bytes were stored, or 0 when the body is complete. A
-     * body that ends early is TCALL_E_CLOSED, never 0. */
-    int (*read)(void *user, char *bytes, size_t cap);
-    /* Ends the exchange, whatever its state; called once for each open. */
-    void (*close)(void *user);
-    /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
-     * are no limits of time and no request is sent again. */
-    uint32_t (*now_ms)(void *user);
-    /* Sleeps until the first thing that wait names has come, or less; a signal
-     * should wake it. NULL: tcall_agent_run polls without a pause. */
-    void (*wait)(void *user, const tcall_wait *wait);
-    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
-     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
-    void (*wants)(void *user, tcall_wait *wait);
-    void *user;
-} tcall_transport;
-
-/* What an agent is made of. tc, provider, model and the transport's open,
- * write, read and close are required; zero is the default of all the rest. */
-typedef struct tcall_agent_desc {
-    tcall *tc;
-    const tcall_provider *provider;
-    tcall_transport transport;
-    const char *model;
-    const char *key;    /* secret; NULL when the server wants none */
-    const char *path;   /* default: the provider's; "{model}" is filled in */
-    const char *system; /* instructions for the model */
-    /* Further members of the body and further headers: see tcall_chat_request
-     * and tcall_header. They are checked here and whenever a turn begins; of
-     * agent->desc they may be replaced between two turns. */
-    const char *extra;
-    const struct tcall_header *headers;
-    size_t header_count; /* at most TCALL_AGENT_HEADERS */
-    bool cache_prompt;   /* see tcall_chat_request */
-    int max_tokens;      /* of one answer; default: the provider's */
-    int max_rounds;      /* requests in one turn; default 8 */
-    int max_calls;       /* calls run in one turn; default 32 */
-    int parallel;        /* calls of one answer that are under way at a time,
-                          * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;     /* time for one turn; default: no limit */
-    /* Tokens of one turn, requests and answers together, as the provider counts
-     * them: once there are so many no call runs and no request is made. An
-     * answer that ends the turn may pass it. Default: no limit. */
-    uint32_t max_turn_tokens;
-    /* How often one request is sent; default 3, 1: never again. It is sent
-     * again where that may help: nothing of an answer came because the
-     * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
-     * as the header x-should-retry says. The wait before is the server's
-     * (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, up to half of
-     * which is left to chance. A wait that would pass max_ms ends the turn. No
-     * tool runs again because of it. */
-    int max_tries;
-    uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
-    uint32_t seed;        /* of chance in those waits; default: the clock */
-    size_t io_size;       /* bytes for reading and writing; default 512 */
-    bool stream;
-    /* One call an answer: the provider is told so, and further ones do not run
-     * but have TCALL_E_LIMIT as result. */
-    bool no_parallel;
-    /* Calls that a local model writes as text count as calls: see
-     * >>text_calls. */
-    bool text_calls;
-    /* Replace ${name} in descriptions of tools; NULL: they are sent as they
-     * are. */
-    const tcall_variable *variables;
-    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
-     * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, or none is new, those of the turn before are. Other tools make
-     * the provider read all anew, and void the reasoning that was to go back.
-     * NULL: all are sent. */
-    const struct tcall_pick_opts *pick_opts;
-} tcall_agent_desc;
-
-enum {
-    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
-    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
-    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
-};
 
 typedef struct tcall_agent tcall_agent;
 
@@ -159,33 +62,6 @@ TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
  * on with tcall_agent_step. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
-
-/* -- For authors of transports -- */
-
-/* One header line. The value is sent as value followed by secret; the secret
- * must never reach a log, an error or an event. Both may be NULL. */
-typedef struct tcall_header {
-    const char *name;
-    const char *value;
-    const char *secret;
-} tcall_header;
-
-/* What the transport has to send before the body. Host, port and TLS belong
- * to the transport, which was set up for one server. */
-typedef struct tcall_request {
-    const char *method;          /* "POST" */
-    const char *path;            /* "/v1/chat/completions" */
-    const tcall_header *headers; /* beside Host and Content-Length */
-    size_t header_count;
-    size_t body_len; /* exact number of bytes of the body */
-} tcall_request;
-
-/* What is known of the answer besides its body. */
-typedef struct tcall_response {
-    int status;          /* HTTP status, 0 as long as it is unknown */
-    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
-    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
-} tcall_response;
 
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */

@@ -1,5 +1,5 @@
 #pragma once
-#include "agent.h"
+#include "agent_desc.h"
 #include "call.c"
 #include "answer.c"
 #include "provider.c"

@@ -148,6 +148,6 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

@@ -284,7 +284,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->synthetic_id = call.synthetic_id;
 }
 
-/* What the model said in one answer is given in passes over its items. */
+/* What the model said in one answer is given in passes over its items. Where
+ * order counts the first gives all but the results. */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -319,15 +320,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
+    const bool own =
+        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
+    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
+        return history->pass == TCALL_PASS_REASONING_ &&
+               (item->kind != TCALL_ITEM_REASONING || own);
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
         return history->pass >= TCALL_PASS_CALLS_;
     return history->pass == (history->after_call ? TCALL_PASS_CALLS_
                                                  : TCALL_PASS_REASONING_) &&
-           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+           own;
 }
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit

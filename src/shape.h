@@ -64,7 +64,9 @@
  *
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
- * most 64 members. build/shapes makes all this of JSON Schema.
+ * most 64 members. What the struct is at first lies in flash and is as large as
+ * the struct itself, with all the room of its lists and texts. build/shapes
+ * makes all this of JSON Schema.
  * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
  * TCALL_CAME whether it came at all, be it as null.
  */

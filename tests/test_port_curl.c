@@ -103,6 +103,8 @@ static visit nth(unsigned n)
     return v;
 }
 
+static char why[CURL_ERROR_SIZE]; /* of the last exchange that once did */
+
 /* Answers what came of one exchange with a server that says text. */
 static int once(const mkcert_result *c, const char *ca, const char *text,
                 int how)
@@ -115,6 +117,7 @@ static int once(const mkcert_result *c, const char *ca, const char *text,
     p = peer_start(c, nth, 20);
     CHECK(curl_begin(p, c != NULL, ca, 3000));
     ask(7);
+    snprintf(why, sizeof why, "%s", tport_curl_error(&curl));
     tport_curl_free(&curl);
     peer_stop(p);
     return y.error;
@@ -152,6 +155,11 @@ static void test_answers(void)
                ORDERLY) == 0);
     CHECK(y.res.retry_after_ms == 70 && y.res.should_retry == 0);
     CHECK(once(NULL, NULL, "SSH-2.0\r\n\r\n", ORDERLY) < 0);
+    CHECK(once(NULL, NULL,
+               "HTTP/1.1 307 There\r\nLocation: https://other.test/x\r\n"
+               "Content-Length: 2\r\n\r\nno",
+               ORDERLY) == TCALL_E_NOT_FOUND);
+    CHECK(strstr(why, "https://other.test/x") != NULL);
 }
 
 /* An answer that ends early is an error, wherever that is. */

@@ -6,6 +6,7 @@
 #include "result_log.h"
 
 #include <ftw.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -116,6 +117,20 @@ static inline void start_tools(tcall_desc *desc)
     }
 }
 
+/* Sleeps as the call says. */
+static inline void rest(const tcall_wait *wait)
+{
+    struct pollfd p[TOOLCALL_MAX_HANDLES];
+    nfds_t i;
+
+    for (i = 0; i < wait->count; i++) {
+        p[i].fd = wait->handles[i].handle;
+        p[i].events =
+            wait->handles[i].events == TCALL_WAIT_READ ? POLLIN : POLLOUT;
+    }
+    (void)poll(p, wait->count, wait->ms < 1000 ? (int)wait->ms : 1000);
+}
+
 /* What a model answers that calls a tool, read, checked and run; its result
  * is in `result`, the error is returned. polled is called in between. */
 static inline int call_tool(const char *name, const char *arguments,
@@ -161,6 +176,8 @@ static inline int call_tool(const char *name, const char *arguments,
             polled(&c, now() - began);
         if (now() - began > 30)
             tcall_cancel(&c, TCALL_E_CANCELLED);
+        if (r == TCALL_E_AGAIN)
+            rest(&c.cx.wait);
     } while (r == TCALL_E_AGAIN);
     result[out.fill] = '\0';
     snprintf(title, sizeof title, "%.*s", (int)c.cx.result.title.len,

@@ -189,6 +189,12 @@ static names *taken_like(const char *name)
     return &taken[hash % TCALL_ARRAY_LEN(taken)];
 }
 
+/* Is a word in a list that has each between spaces? */
+static bool is_among(const char *list, const char *word)
+{
+    return !strchr(word, ' ') && strstr(list, join(join(" ", word), " "));
+}
+
 /* Words that are no names in C or C++, or that macros may replace: those of
  * the standard headers, and the parameters of the lists. */
 static const char reserved[] =
@@ -208,11 +214,6 @@ static const char reserved[] =
     "typeof_unqual union unix unsigned using virtual void volatile "
     "wchar_t while xor xor_eq BUFSIZ EOF ERROR HUGE_VAL INFINITY NAN "
     "NDEBUG NULL RAND_MAX ROW TRUE FALSE WORD ";
-
-static bool is_reserved(const char *name)
-{
-    return strstr(reserved, join(join(" ", name), " ")) != NULL;
-}
 
 /* Returns the letters and digits of a name, anything else as one '_' between
  * them; never empty. */
@@ -250,7 +251,7 @@ static char *member_name(names *list, tcall_str name, const char *otherwise)
     char *made = letters(name, otherwise), *unique = NULL;
     if (isdigit((unsigned char)*made))
         made = join(join(otherwise, "_"), made);
-    if (is_reserved(made))
+    if (is_among(reserved, made))
         made = join(made, "_value");
     for (int number = 1; !unique || contains(list, unique); number++)
         unique = numbered(made, number);
@@ -330,6 +331,8 @@ typedef struct member {
 enum {
     ALL = TCALL_SHAPE_ANY,
     TEXTS = TCALL_SHAPE_STRING,
+    LISTS = TCALL_SHAPE_ARRAY,
+    OBJECTS = TCALL_SHAPE_OBJECT,
     NUMBERS = TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
 };
 
@@ -380,77 +383,44 @@ typedef enum treatment {
 } treatment;
 
 static const struct keyword {
-    const char *name;
     treatment treatment;
-    int types;        /* that it is about */
-    tcall_type value; /* its own; TCALL_MISSING: several */
+    int types;         /* that they are about */
+    tcall_type value;  /* their own; TCALL_MISSING: several */
+    const char *names; /* each between spaces */
 } keywords[] = {
-    {"type", READ, ALL, TCALL_MISSING},
-    {"enum", READ, ALL, TCALL_ARRAY},
-    {"const", READ, ALL, TCALL_MISSING},
-    {"anyOf", READ, ALL, TCALL_ARRAY},
-    {"oneOf", READ, ALL, TCALL_ARRAY},
-    {"allOf", READ, ALL, TCALL_ARRAY},
-    {"$ref", READ, ALL, TCALL_STRING},
-    {"$defs", READ, ALL, TCALL_OBJECT},
-    {"definitions", READ, ALL, TCALL_OBJECT},
-    {"description", READ, ALL, TCALL_STRING},
-    {"default", READ, ALL, TCALL_MISSING},
-    {"minimum", READ, NUMBERS, TCALL_NUMBER},
-    {"maximum", READ, NUMBERS, TCALL_NUMBER},
-    {"exclusiveMinimum", READ, NUMBERS, TCALL_NUMBER},
-    {"exclusiveMaximum", READ, NUMBERS, TCALL_NUMBER},
-    {"minLength", READ, TEXTS, TCALL_NUMBER},
-    {"maxLength", READ, TEXTS, TCALL_NUMBER},
-    {"items", READ, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"minItems", READ, TCALL_SHAPE_ARRAY, TCALL_NUMBER},
-    {"maxItems", READ, TCALL_SHAPE_ARRAY, TCALL_NUMBER},
-    {"properties", READ, TCALL_SHAPE_OBJECT, TCALL_OBJECT},
-    {"required", READ, TCALL_SHAPE_OBJECT, TCALL_ARRAY},
-    {"additionalProperties", READ, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"unevaluatedProperties", READ, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"title", ANNOTATION, ALL, TCALL_MISSING},
-    {"examples", ANNOTATION, ALL, TCALL_MISSING},
-    {"example", ANNOTATION, ALL, TCALL_MISSING},
-    {"format", ANNOTATION, ALL, TCALL_MISSING},
-    {"deprecated", ANNOTATION, ALL, TCALL_MISSING},
-    {"readOnly", ANNOTATION, ALL, TCALL_MISSING},
-    {"writeOnly", ANNOTATION, ALL, TCALL_MISSING},
-    {"contentEncoding", ANNOTATION, ALL, TCALL_MISSING},
-    {"contentMediaType", ANNOTATION, ALL, TCALL_MISSING},
-    {"contentSchema", ANNOTATION, ALL, TCALL_MISSING},
-    {"$schema", ANNOTATION, ALL, TCALL_MISSING},
-    {"$id", ANNOTATION, ALL, TCALL_MISSING},
-    {"$anchor", ANNOTATION, ALL, TCALL_MISSING},
-    {"$comment", ANNOTATION, ALL, TCALL_MISSING},
-    {"pattern", REFUSED, TEXTS, TCALL_MISSING},
-    {"multipleOf", REFUSED, NUMBERS, TCALL_MISSING},
-    {"uniqueItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"prefixItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"additionalItems", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"unevaluatedItems", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"contains", REFUSED, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"minContains", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"maxContains", ANNOTATION, TCALL_SHAPE_ARRAY, TCALL_MISSING},
-    {"minProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"maxProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"patternProperties", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"propertyNames", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"dependencies", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"dependentRequired", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"dependentSchemas", REFUSED, TCALL_SHAPE_OBJECT, TCALL_MISSING},
-    {"not", REFUSED, ALL, TCALL_MISSING},
-    {"if", REFUSED, ALL, TCALL_MISSING},
-    {"then", ANNOTATION, ALL, TCALL_MISSING},
-    {"else", ANNOTATION, ALL, TCALL_MISSING},
-    {"$dynamicRef", REFUSED, ALL, TCALL_MISSING},
-    {"$recursiveRef", REFUSED, ALL, TCALL_MISSING},
+    {READ, ALL, TCALL_MISSING, " type const default "},
+    {READ, ALL, TCALL_ARRAY, " enum anyOf oneOf allOf "},
+    {READ, ALL, TCALL_STRING, " $ref description "},
+    {READ, ALL, TCALL_OBJECT, " $defs definitions "},
+    {READ, NUMBERS, TCALL_NUMBER,
+     " minimum maximum exclusiveMinimum exclusiveMaximum "},
+    {READ, TEXTS, TCALL_NUMBER, " minLength maxLength "},
+    {READ, LISTS, TCALL_MISSING, " items "},
+    {READ, LISTS, TCALL_NUMBER, " minItems maxItems "},
+    {READ, OBJECTS, TCALL_OBJECT, " properties "},
+    {READ, OBJECTS, TCALL_ARRAY, " required "},
+    {READ, OBJECTS, TCALL_MISSING,
+     " additionalProperties unevaluatedProperties "},
+    {ANNOTATION, ALL, TCALL_MISSING,
+     " title examples example format deprecated readOnly writeOnly "
+     "contentEncoding contentMediaType contentSchema $schema $id $anchor "
+     "$comment then else "},
+    {ANNOTATION, LISTS, TCALL_MISSING,
+     " additionalItems minContains maxContains "},
+    {REFUSED, ALL, TCALL_MISSING, " not if $dynamicRef $recursiveRef "},
+    {REFUSED, TEXTS, TCALL_MISSING, " pattern "},
+    {REFUSED, NUMBERS, TCALL_MISSING, " multipleOf "},
+    {REFUSED, LISTS, TCALL_MISSING,
+     " uniqueItems prefixItems unevaluatedItems contains "},
+    {REFUSED, OBJECTS, TCALL_MISSING,
+     " minProperties maxProperties patternProperties propertyNames "
+     "dependencies dependentRequired dependentSchemas "},
 };
 
 static const struct keyword *keyword_of(const char *name)
 {
     for (size_t i = 0; i < TCALL_ARRAY_LEN(keywords); i++)
-        if (!strcmp(keywords[i].name, name))
+        if (is_among(keywords[i].names, name))
             return &keywords[i];
     return NULL;
 }
@@ -1549,7 +1519,7 @@ static char *base_name(const char *name)
     char *base = letters(tcall_str_of(name), "tool");
     if (isdigit((unsigned char)*base))
         return join("tool_", base);
-    return is_reserved(base) ? join(base, "_call") : base;
+    return is_among(reserved, base) ? join(base, "_call") : base;
 }
 
 /* Adds a tool to the table. What its annotations promise is believed: whoever

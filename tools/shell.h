@@ -759,7 +759,6 @@ typedef struct ttool_bash_ {
     char kept[1]; /* and more: the head, then the tail, as a ring */
 } ttool_bash_;
 
-/* A pipe; the end to read does not block. */
 static bool ttool_pipe_(int *from, int *to)
 {
     int ends[2];
@@ -768,12 +767,6 @@ static bool ttool_pipe_(int *from, int *to)
     *from = ends[0];
     *to = ends[1];
     return true;
-}
-
-/* A file in memory for bwrap to read. */
-static int ttool_memory_file_(void)
-{
-    return memfd_create("bwrap", MFD_CLOEXEC);
 }
 
 static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
@@ -787,8 +780,8 @@ static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
     (void)fcntl(run->output, F_SETFL, O_NONBLOCK);
     if (!l->boxed)
         return l->fd[2] >= 0;
-    l->fd[TTOOL_FD_ARGS_] = ttool_memory_file_();
-    l->fd[TTOOL_FD_FILTER_] = ttool_memory_file_();
+    l->fd[TTOOL_FD_ARGS_] = memfd_create("bwrap", MFD_CLOEXEC);
+    l->fd[TTOOL_FD_FILTER_] = memfd_create("bwrap", MFD_CLOEXEC);
     if (!ttool_pipe_(&run->status, &l->fd[TTOOL_FD_STATUS_]) ||
         !ttool_pipe_(&l->fd[TTOOL_FD_HOLD_], &run->hold))
         return false;
@@ -881,6 +874,8 @@ static void ttool_bash_listen_(ttool_bash_ *run, const ttool_shell_desc *d)
     ssize_t n = run->status < 0 || !room
                     ? 0
                     : read(run->status, run->said + run->said_len, room);
+    if (n == 0 && run->status >= 0 && room)
+        ttool_drop_(&run->status);
     if (n <= 0)
         return;
     run->said_len += (size_t)n;
@@ -919,6 +914,8 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
     ssize_t n;
     for (looks = 0; looks < 64; looks++) {
         n = read(run->output, piece, sizeof piece);
+        if (n == 0)
+            ttool_drop_(&run->output);
         if (n <= 0)
             return;
         ttool_bash_keep_(run, piece, (size_t)n);
@@ -1031,34 +1028,24 @@ static void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
 
 /* -- Its result ----------------------------------------------------------- */
 
-static void ttool_reverse_(char *from, char *to)
+/* The bytes [from, to) of the output, as far as they are kept. */
+static void ttool_write_kept_(tcall_writer *w, const ttool_bash_ *run,
+                              const char *key, uint64_t from, uint64_t to)
 {
-    while (from < --to) {
-        char c = *from;
-        *from++ = *to;
-        *to = c;
-    }
-}
-
-/* The ring of the end of the output begins at its oldest byte from now on. */
-static void ttool_bash_unroll_(ttool_bash_ *run)
-{
-    size_t half = run->keep / 2, turn;
-    char *ring = run->kept + half;
-    if (run->total <= 2 * half)
-        return;
-    turn = (size_t)((run->total - half) % half);
-    ttool_reverse_(ring, ring + turn);
-    ttool_reverse_(ring + turn, ring + half);
-    ttool_reverse_(ring, ring + half);
-}
-
-static void ttool_write_shown_(tcall_writer *w, const char *key, const char *p,
-                               size_t len)
-{
+    size_t half = run->keep / 2;
+    ttool_held_ held;
+    held.count = 0;
     tcall_write_key(w, key);
     tcall_write_quote(w);
-    ttool_write_content_(w, p, len);
+    while (from < to) {
+        size_t at =
+            from < half ? (size_t)from : half + (size_t)((from - half) % half);
+        size_t n = (at < half ? half : 2 * half) - at;
+        n = n < to - from ? n : (size_t)(to - from);
+        ttool_write_piece_(w, &held, run->kept + at, n);
+        from += n;
+    }
+    ttool_write_held_(w, &held);
     tcall_write_unquote(w);
 }
 
@@ -1067,25 +1054,17 @@ static void ttool_write_shown_(tcall_writer *w, const char *key, const char *p,
 static void ttool_write_output_(tcall_writer *w, const ttool_bash_ *run,
                                 size_t most)
 {
-    size_t half = run->keep / 2;
-    uint64_t rest = run->total > half ? run->total - half : 0;
-    size_t tail = rest < half ? (size_t)rest : half, last = tail;
-    size_t head = run->total < half ? (size_t)run->total : half;
-    if (run->total > most) {
-        head = head < most / 2 ? head : most / 2;
-        tail = tail < most / 2 ? tail : most / 2;
-    }
     tcall_write_key(w, "output_bytes");
     tcall_write_int(w, (long)run->total);
-    if (head + tail == run->total) { /* head and tail touch */
-        ttool_write_shown_(w, "output", run->kept, head + tail);
+    if (run->total <= most) {
+        ttool_write_kept_(w, run, "output", 0, run->total);
         return;
     }
-    ttool_write_shown_(w, "output", run->kept, head);
+    ttool_write_kept_(w, run, "output", 0, most / 2);
     tcall_write_key(w, "left_out_bytes");
-    tcall_write_int(w, (long)(run->total - head - tail));
-    ttool_write_shown_(w, "end_of_output", run->kept + half + last - tail,
-                       tail);
+    tcall_write_int(w, (long)(run->total - most / 2 * 2));
+    ttool_write_kept_(w, run, "end_of_output", run->total - most / 2,
+                      run->total);
 }
 
 static void ttool_write_stopped_(tcall_writer *w, const ttool_shell_desc *d,
@@ -1183,7 +1162,6 @@ static int ttool_bash_result_(tcall_ctx *cx, ttool_bash_ *run,
     if (run->boxed && (!run->stopped || run->stopped == TTOOL_STOP_LIMITS_) &&
         ttool_bash_said_(run, "\"exit-code\":") < 0)
         return ttool_bash_lost_(cx, run, out);
-    ttool_bash_unroll_(run);
     do { /* less of it, until all of the JSON fits */
         tcall_writer_init(&count, NULL, 0);
         ttool_write_ran_(&count, &shell->desc, run, most);
@@ -1283,6 +1261,22 @@ static void ttool_bash_progress_(tcall_ctx *cx, ttool_bash_ *run)
     tcall_progress(cx, said);
 }
 
+/* Waits for output and, where that has ended, for the program to end as well,
+ * which comes soon. The disk is looked at now and then. */
+static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
+{
+    bool ends = run->output < 0 || (run->boxed && run->status < 0);
+    uint32_t spent = ttool_sys_now_ms_() - run->began;
+    if (run->output >= 0)
+        tcall_wait_handle(&cx->wait, run->output, TCALL_WAIT_READ);
+    if (run->status >= 0 && run->said_len < sizeof run->said - 1)
+        tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
+    if (ends || run->stopped)
+        return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
+    tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
+    return tcall_wait_ms(&cx->wait, TCALL_WAIT_MOST_MS);
+}
+
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)cx->user;
@@ -1298,9 +1292,9 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (r < 0)
             return r;
     }
-    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 10)) {
+    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 0)) {
         ttool_bash_progress_(cx, run);
-        return TCALL_E_AGAIN;
+        return ttool_bash_wait_(cx, run);
     }
     ttool_bash_end_(run, &shell->desc);
     return ttool_bash_result_(cx, run, out);

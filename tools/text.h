@@ -165,12 +165,13 @@ static size_t ttool_valid_(const char *p, size_t len)
 
 static void ttool_write_escape_(tcall_writer *w, const char *p, size_t n)
 {
-    char text[12];
-    unsigned c = (unsigned)ttool_utf8_char_(p, n);
-    int len = c < 0x80      ? snprintf(text, sizeof text, "\\x%02x", c)
-              : c < 0x10000 ? snprintf(text, sizeof text, "\\u%04x", c)
-                            : snprintf(text, sizeof text, "\\U%08x", c);
-    tcall_write_bytes(w, text, (size_t)len);
+    int32_t c = ttool_utf8_char_(p, n);
+    int digits = c < 0x80 ? 2 : c < 0x10000 ? 4 : 8, i;
+    char text[10] = "\\";
+    text[1] = digits == 2 ? 'x' : digits == 4 ? 'u' : 'U';
+    for (i = digits; i > 0; i--, c >>= 4)
+        text[1 + i] = "0123456789abcdef"[c & 0xF];
+    tcall_write_bytes(w, text, 2 + (size_t)digits);
 }
 
 /* Text from outside: of a file, a page, a program. True when all of it was

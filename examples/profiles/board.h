@@ -110,6 +110,15 @@ static inline void board_number(unsigned number)
     board_put((char)('0' + number % 10));
 }
 
+/* Writes the way to a value: /0/1 */
+static inline void board_path(const uint16_t *steps, uint8_t count)
+{
+    while (count--) {
+        board_put('/');
+        board_number(*steps++);
+    }
+}
+
 /* Reads up to the end of the line; what does not fit is left out. */
 static inline void board_line(char *line, size_t size)
 {

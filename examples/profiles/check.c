@@ -7,7 +7,6 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "board.h"
-
 #define TIMER(ROW, me)                                             \
     ROW(me, required, integer(1, 3600), seconds, "When to let go") \
     ROW(me, optional, or_null(text(1, 12)), label, "Shown meanwhile")
@@ -21,7 +20,6 @@ TCALL_SHAPE(relay, RELAY)
 
 static struct relay relay;
 static volatile uint8_t pins;
-
 static void run_relay(void)
 {
     for (uint16_t i = 0; i < relay.channels.count; i++)
@@ -33,17 +31,12 @@ static const struct tool {
     const tcall_object *shape;
     void *args;
     void (*run)(void);
-} tools[] = {{"relay", &relay_shape, &relay, run_relay},
-             {NULL, NULL, NULL, NULL}};
+} tools[] = {{"relay", &relay_shape, &relay, run_relay}};
 
-static void answer(const tcall_decoder *call, int code)
+static void answer(const tcall_misfit *misfit, int error)
 {
-    board_number(
-        (unsigned)(code == -TCALL_E_INVALID ? call->misfits[0].code : code));
-    for (uint8_t i = 0; i < call->misfits[0].steps; i++) {
-        board_put('/');
-        board_number(call->misfits[0].trail[i]);
-    }
+    board_number((unsigned)(error == TCALL_E_INVALID ? misfit->code : -error));
+    board_path(misfit->trail, misfit->steps);
     board_put('\n');
 }
 
@@ -52,16 +45,16 @@ int main(void)
     tcall_decoder call;
     char name[12], c;
     for (board_begin(); board_word(name, sizeof name);) {
-        const struct tool *tool = tools;
-        while (tool->name && strcmp(tool->name, name) != 0)
-            tool++;
+        const struct tool *tool = tools + sizeof tools / sizeof *tools - 1;
+        while (tool > tools && strcmp(tool->name, name) != 0)
+            tool--;
         tcall_decoder_init(&call, tool->shape, tool->args);
-        if (!tool->name)
+        if (strcmp(tool->name, name) != 0)
             tcall_decoder_poison(&call);
         while ((c = (char)board_get()) != '\n')
             tcall_decoder_feed(&call, &c, 1);
         if (tcall_decoder_end(&call) == TCALL_OK)
             tool->run();
-        answer(&call, -call.error);
+        answer(call.misfits, call.error);
     }
 }

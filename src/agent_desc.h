@@ -1,0 +1,74 @@
+#pragma once
+#include "pick.h"
+#include "provider.h"
+#include "transport.h"
+
+/* ==========================================================================
+ * >>agent_desc: what an agent is made of
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* What an agent is made of. tc, provider, model and the transport's open,
+ * write, read and close are required; zero is the default of all the rest. */
+typedef struct tcall_agent_desc {
+    tcall *tc;
+    const tcall_provider *provider;
+    tcall_transport transport;
+    const char *model;
+    const char *key;    /* secret; NULL when the server wants none */
+    const char *path;   /* default: the provider's; "{model}" is filled in */
+    const char *system; /* instructions for the model */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int max_rounds;      /* requests in one turn; default 8 */
+    int max_calls;       /* calls run in one turn; default 32 */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    uint32_t max_ms;     /* time for one turn; default: no limit */
+    /* Tokens of one turn, requests and answers together, as the provider counts
+     * them: once there are so many no call runs and no request is made. An
+     * answer that ends the turn may pass it. Default: no limit. */
+    uint32_t max_turn_tokens;
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help: nothing of an answer came because the
+     * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
+     * as the header x-should-retry says. The wait before is the server's
+     * (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, up to half of
+     * which is left to chance. A wait that would pass max_ms ends the turn. No
+     * tool runs again because of it. */
+    int max_tries;
+    uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
+    bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
+    /* Calls that a local model writes as text count as calls: see
+     * >>text_calls. */
+    bool text_calls;
+    /* Replace ${name} in descriptions of tools; NULL: they are sent as they
+     * are. */
+    const tcall_variable *variables;
+    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
+     * options pick for what the user says are sent, for the whole turn. Where
+     * none fits, or none is new, those of the turn before are. Other tools make
+     * the provider read all anew, and void the reasoning that was to go back.
+     * NULL: all are sent. */
+    const struct tcall_pick_opts *pick_opts;
+} tcall_agent_desc;
+
+enum {
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+};
+
+#endif /* TOOLCALL_NO_AGENT */
