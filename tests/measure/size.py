@@ -73,7 +73,7 @@ IMAGES = {  # what README calls it, the program
 KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
         "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "OPENAI", "AGENT"}}
 # What is aimed at on an M4 with -Os, and what it is held at until then.
-BARS = {("core", "M4 -Os"): (28 * 1024, 42500),
+BARS = {("core", "M4 -Os"): (28 * 1024, 41970),
         ("agent", "M4 -Os"): (41 * 1024, 57200)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
