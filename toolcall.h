@@ -3102,9 +3102,12 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
-    TCALL_QUIRK_ORDERED = 4096 /* text, reasoning and calls of an answer keep
-                                  their order; else the text is one, and first
-                                */
+    TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
+                                    where a tool is named, that one is sent
+                                    alone */
+    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
 };
 
 struct tcall_provider {
@@ -20420,13 +20423,14 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
                            const tcall_tool *tool)
 {
     const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
     if (!tcall_enabled(tool, request->allow))
         return false;
-    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
-        return true;
-    return request->choice != TCALL_CHOICE_NONE &&
-           (request->choice != TCALL_CHOICE_ONE ||
-            strcmp(tool->name, request->choice_name) == 0);
+    if (request->choice == TCALL_CHOICE_NONE)
+        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
 }
 
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
@@ -22299,17 +22303,21 @@ static const tcall_tool_form_ tcall_anthropic_tools_ = {
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
+static void tcall_anthropic_choice_(const tcall_provider *provider,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const forms[] = {
         "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
         "'tool_choice':{'type':'any'",
         "'tool_choice':{'type':'tool','name':%n"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+    tcall_choice choice = request->choice;
+    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
+        choice = TCALL_CHOICE_AUTO;
+    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[request->choice], request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+    tcall_write_named_(out, forms[choice], request->choice_name);
+    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
 }
@@ -22334,7 +22342,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
-        tcall_anthropic_choice_(out, request);
+        tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -22353,7 +22361,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
+        TCALL_QUIRK_NO_FORCE};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
