@@ -13074,13 +13074,13 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
     return tool->parameters || tool->shape;
 }
-
-#ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
@@ -13120,6 +13120,13 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 }
 
 #else
+
+/* Every tool has a shape. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    (void)tool;
+    return true;
+}
 
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -17273,7 +17280,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
+    else if (cx->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");

@@ -271,7 +271,7 @@ static const char *const others[] = {
     "sed -i s/O/X/ @/private",
     "sed -n '$r @/private' attempts.py",
     "find @",
-    "find / -name private",
+    "find / -maxdepth 5 -name private",
     "find . -maxdepth 0 -exec id ';'",
     "find . -maxdepth 0 -exec sh -c id ';'",
     "find . -maxdepth 0 -ok id ';'",

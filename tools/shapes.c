@@ -62,7 +62,7 @@ typedef struct buffer {
 
 static void make_room(buffer *to, size_t len)
 {
-    if (to->len + len + 1 > to->room) {
+    if (len >= to->room - to->len) {
         size_t room = (to->len + len + 1) * 2;
         char *at = (char *)take(room, 1);
         memcpy(at, to->at ? to->at : "", to->len);

@@ -18,26 +18,25 @@
  * word that begins with '-' one of its options. Every call asks for approval.
  *
  * The program runs under bubblewrap (bwrap, package bubblewrap), in namespaces
- * of its own: it sees the workspace, what desc.readable names, of the
- * directories of programs the listed ones, and a /tmp of its own that ends with
- * it. It has no network, no sockets, no other user's processes, no keyrings, no
- * shared memory with others, and a list of system calls less (seccomp). When it
- * ends, its time is over, the call is cancelled or the host ends, the kernel
- * kills all that it started. The thread that polls a call first has to live
- * until its end.
+ * of its own. It sees the workspace, what desc.readable names, the listed
+ * programs in the directories of programs, and a /tmp that ends with it. It has
+ * no network and no sockets, sees no other processes, keyrings, queues or
+ * shared memory, and cannot make the system calls of a list (seccomp). When it
+ * ends, when its time is over, when the call is cancelled or the host ends, the
+ * kernel kills all that it started. The thread that begins a call has to live
+ * until the call ends.
  *
- * The list of commands is a list of what may be started, by whom does not
- * matter. It says nothing of what a listed program does itself. These do
- * whatever their arguments or files say: awk, sed, find, tar, env, xargs, make,
- * git (hooks, aliases, filters), perl, python and every shell. List one and
- * what holds is the sandbox: such a program may read and change the workspace,
- * its .git and hard links in it too, use up its limits, and start what is
- * listed. What is executable in the workspace, in /usr/lib and other readable
- * places it may start too, unless there is a setpriv that knows Landlock
- * (util-linux 2.40): then no more than the listed programs and the dynamic
- * loader. No shell unless one is listed ("sh", NULL, "-c", NULL).
+ * The list says which programs may be started, whoever starts them; not what
+ * they do then. These do whatever their arguments or files say: awk, sed, find,
+ * tar, env, xargs, make, git (hooks, aliases, filters), perl, python and every
+ * shell. No shell is there unless it is listed ("sh", NULL, "-c", NULL). For
+ * such a program only the sandbox is a boundary: it can read and change all of
+ * the workspace, with .git and with files that have a hard link in it, use up
+ * its limits, and start what is listed. It can also start what is executable in
+ * the workspace, in /usr/lib and in other readable places, unless setpriv knows
+ * Landlock (util-linux 2.40): then only listed programs and dynamic loaders.
  *
- * Linux 5.3, user namespaces, bubblewrap 0.5. Needs _GNU_SOURCE before the
+ * Linux 5.3, user namespaces, bubblewrap 0.8. Needs _GNU_SOURCE before the
  * first system header.
  */
 #ifndef TTOOL_SHELL_H
