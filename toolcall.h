@@ -3100,8 +3100,14 @@ enum {
     TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
     TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
-    TCALL_QUIRK_BOUND_REASONING = 2048 /* reasoning is refused where anything
-                                          before it has changed */
+    TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
+                                           before it has changed */
+    TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
+                                    where a tool is named, that one is sent
+                                    alone */
+    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
 };
 
 struct tcall_provider {
@@ -3149,6 +3155,7 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     tcall_chat *chat;
     size_t start;    /* the items of this answer begin here */
+    size_t text_at;  /* the item to which its text is added, if has_text */
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
@@ -3156,7 +3163,7 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* the first item is its text */
+    bool has_text;           /* there is an item for its text */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */
@@ -4265,8 +4272,6 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
  * there.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Returns the word that follows this one. */
 TCALL_SHARED_ const char *tcall_word_next_(const char *word)
 {
@@ -4294,8 +4299,6 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
     }
     return len == 0;
 }
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>read
@@ -11992,8 +11995,8 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
- * A sentence is a row of a table, a text in which %v and the like stand for
- * what differs from one error to the next.
+ * A sentence is a text in flash in which %v and the like stand for what differs
+ * from one error to the next; a table says which keyword has which.
  */
 
 #ifndef TOOLCALL_NO_SCHEMA
@@ -12141,6 +12144,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 
 /* One error with all that its sentence may name. */
 typedef struct tcall_fault_ {
+    tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
     tcall_json root, value; /* what was checked; what is wrong within */
     uint32_t node, parent;  /* the keyword's node, and its schema's */
@@ -12168,6 +12172,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ fault;
+    fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
     fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
@@ -12260,8 +12265,8 @@ static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
     uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
     return map && tcall_node_after_(fault->schema->program, map) > map + 1
-               ? "use one of %P or leave it out"
-               : "leave it out";
+               ? TCALL_FLASH_TEXT_("use one of %P or leave it out")
+               : TCALL_FLASH_TEXT_("leave it out");
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -12304,14 +12309,19 @@ static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
 /* Which number to send, by how it is limited below and above. */
 static const char *tcall_fault_range_(const tcall_fault_ *fault)
 {
-    static const char *const ranges[3][3] = {
-        {"", " less than %h", " of at most %h"},
-        {" greater than %l", " greater than %l and less than %h",
-         " greater than %l and at most %h"},
-        {" of at least %l", " of at least %l and less than %h",
-         " from %l to %h"}};
-    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
-                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0";
+    int below = tcall_fault_side_(fault, TCALL_AT_LEAST_);
+    return tcall_word_at_(ranges,
+                          below * 3 + tcall_fault_side_(fault, TCALL_AT_MOST_));
 }
 
 /* How many to send. */
@@ -12320,10 +12330,55 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
     const tcall_node_ *program = fault->schema->program;
     uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
     uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    if (low && high)
-        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
-    return low ? "at least %L" : "at most %H";
+    if (!high)
+        return TCALL_FLASH_TEXT_("at least %L");
+    if (!low)
+        return TCALL_FLASH_TEXT_("at most %H");
+    return program[low].arg == program[high].arg
+               ? TCALL_FLASH_TEXT_("%H")
+               : TCALL_FLASH_TEXT_("%l to %H");
 }
+
+/* X(NAME, text): the sentences. */
+#define TCALL_SENTENCES_(X)                                                  \
+    X(TYPE, "%v is %t; send %T")                                             \
+    X(MINIMUM, "%v is under the minimum %o; send %r")                        \
+    X(MAXIMUM, "%v is over the maximum %o; send %r")                         \
+    X(ABOVE, "%v is not greater than %o; send %r")                           \
+    X(BELOW, "%v is not less than %o; send %r")                              \
+    X(MULTIPLE, "%v is not a multiple of %o; send a multiple of it")         \
+    X(CONST, "%v is not the only value that is allowed; send %o")            \
+    X(ENUM, "%v is not one of the allowed values; send %e")                  \
+    X(NOT, "%v matches what is forbidden, %o; send a value that does not")   \
+    X(PATTERN, "%v does not match the pattern %x; send a string that does")  \
+    X(FEW, "%v has %n, under the minimum %o; send %c")                       \
+    X(MANY, "%v has %n, over the maximum %o; send %c")                       \
+    X(UNIQUE, "%w is in the array twice; send each value once")              \
+    X(CONTAINS, "%n of the array %m; send at least 1 of them")               \
+    X(MIN_CONTAINS, "%n of the array %m; send at least %o of them")          \
+    X(MAX_CONTAINS, "%n of the array %m; send at most %o of them")           \
+    X(ANYOF, "%v fits %f of anyOf; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o")        \
+    X(NEEDED, "the property %o is missing, which %p needs; add it or leave " \
+              "out %p")                                                      \
+    X(REQUIRED, "the property %o is missing; add it")                        \
+    X(UNKNOWN, "%k is not a property here; %N")                              \
+    X(MEMBER, "%k is not allowed; leave it out")                             \
+    X(NAME, "%v is not allowed; leave it out")                               \
+    X(ELEMENT, "this element is one too many; leave it out")                 \
+    X(NEVER, "no value is allowed here; leave it out")
+
+enum {
+#define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
+    TCALL_SENTENCES_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_SENTENCE_COUNT_
+};
+
+static const char tcall_sentence_texts_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, text) text "\0"
+    TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
 
 /* Any keyword that applied the schema; no keyword, but the word false. */
 #define TCALL_K_ANY_ 0xFF
@@ -12332,60 +12387,50 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
  * person would look for: required within dependentRequired is no keyword. A
  * schema that is false is known by what it was applied by. */
 static const struct tcall_sentence_ {
-    uint8_t keyword, applied, word;
-    const char *text;
+    uint8_t keyword, applied, word, says;
 } tcall_sentences_[] = {
-#define TCALL_SAY_(op, text)                                 \
-    {                                                        \
-        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+#define TCALL_SAY_(op, says)                                                 \
+    {                                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, TCALL_SAYS_##says##_ \
     }
-#define TCALL_SAY_BY_(op, applied, word, text)                         \
-    {                                                                  \
-        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+#define TCALL_SAY_BY_(op, applied, word, says)                    \
+    {                                                             \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, \
+            TCALL_SAYS_##says##_                                  \
     }
-    TCALL_SAY_(TYPE, "%v is %t; send %T"),
-    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
-    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
-    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
-    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
-    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
-    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
-    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
-    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
-                    "not"),
-    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
-                        "does"),
-    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
-    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
-    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
-    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
-    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
-    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
-    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
-                  "%k is not a property here; %N"),
-    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, REST, REST,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+    TCALL_SAY_(TYPE, TYPE),
+    TCALL_SAY_(MINIMUM, MINIMUM),
+    TCALL_SAY_(MAXIMUM, MAXIMUM),
+    TCALL_SAY_(ABOVE, ABOVE),
+    TCALL_SAY_(BELOW, BELOW),
+    TCALL_SAY_(MULTIPLE, MULTIPLE),
+    TCALL_SAY_(CONST, CONST),
+    TCALL_SAY_(ENUM, ENUM),
+    TCALL_SAY_(NOT, NOT),
+    TCALL_SAY_(PATTERN, PATTERN),
+    TCALL_SAY_(MIN_LENGTH, FEW),
+    TCALL_SAY_(MIN_ITEMS, FEW),
+    TCALL_SAY_(MIN_PROPERTIES, FEW),
+    TCALL_SAY_(MAX_LENGTH, MANY),
+    TCALL_SAY_(MAX_ITEMS, MANY),
+    TCALL_SAY_(MAX_PROPERTIES, MANY),
+    TCALL_SAY_(UNIQUE, UNIQUE),
+    TCALL_SAY_(CONTAINS, CONTAINS),
+    TCALL_SAY_(MIN_CONTAINS, MIN_CONTAINS),
+    TCALL_SAY_(MAX_CONTAINS, MAX_CONTAINS),
+    TCALL_SAY_(ANYOF, ANYOF),
+    TCALL_SAY_(ONEOF, ONEOF),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED, NEEDED),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES, NEEDED),
+    TCALL_SAY_(REQUIRED, REQUIRED),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL, UNKNOWN),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, NAME),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER, ELEMENT),
+    TCALL_SAY_BY_(NEVER, REST, REST, ELEMENT),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA, ELEMENT),
+    TCALL_SAY_(NEVER, NEVER),
 #undef TCALL_SAY_
 #undef TCALL_SAY_BY_
 };
@@ -12428,12 +12473,18 @@ static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
     writer->quoted++;
 }
 
-/* Writes what stands in a sentence for % and this letter. Returns how the
- * sentence goes on: with the rest of its text, or with another one. */
-static const char *tcall_say_part_(tcall_writer *writer,
-                                   const tcall_fault_ *fault, char letter,
-                                   const char *rest)
+static void tcall_say_part_(void *of, char letter);
+
+static void tcall_say_text_(tcall_fault_ *fault, const char *text)
 {
+    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for % and this letter. */
+static void tcall_say_part_(void *of, char letter)
+{
+    tcall_fault_ *fault = (tcall_fault_ *)of;
+    tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
     tcall_json value = fault->value;
     switch (letter) {
@@ -12451,11 +12502,12 @@ static const char *tcall_say_part_(tcall_writer *writer,
     case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
     case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
     case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
-    case 'c': return tcall_fault_counts_(fault);
+    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
     case 'r':
         tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
                                                              : "a number");
-        return tcall_fault_range_(fault);
+        tcall_say_text_(fault, tcall_fault_range_(fault));
+        break;
     case 'e': tcall_say_list_(writer, at); break;
     case 'x': tcall_say_pattern_(writer, fault); break;
     case 'w':
@@ -12472,7 +12524,7 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': return tcall_fault_names_(fault);
+    case 'N': tcall_say_text_(fault, tcall_fault_names_(fault)); break;
     case 'P':
         tcall_say_list_(
             writer,
@@ -12480,20 +12532,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                            tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
         break;
     }
-    return rest;
 }
 
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault)
 {
-    const char *text = tcall_fault_sentence_(fault)->text;
-    for (;;) {
-        size_t plain = strcspn(text, "%");
-        tcall_write_bytes(writer, text, plain);
-        text += plain;
-        if (!*text)
-            return;
-        text = tcall_say_part_(writer, fault, text[1], text + 2);
-    }
+    fault->out = writer;
+    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_,
+                                          tcall_fault_sentence_(fault)->says));
 }
 
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
@@ -13029,13 +13074,13 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
     return tool->parameters || tool->shape;
 }
-
-#ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
@@ -13075,6 +13120,13 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 }
 
 #else
+
+/* Every tool has a shape. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    (void)tool;
+    return true;
+}
 
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -17228,7 +17280,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
+    else if (cx->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -20149,7 +20202,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->synthetic_id = call.synthetic_id;
 }
 
-/* What the model said in one answer is given in passes over its items. */
+/* What the model said in one answer is given in passes over its items. Where
+ * order counts the first gives all but the results. */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -20184,15 +20238,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
+    const bool own =
+        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
+    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
+        return history->pass == TCALL_PASS_REASONING_ &&
+               (item->kind != TCALL_ITEM_REASONING || own);
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
         return history->pass >= TCALL_PASS_CALLS_;
     return history->pass == (history->after_call ? TCALL_PASS_CALLS_
                                                  : TCALL_PASS_REASONING_) &&
-           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+           own;
 }
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
@@ -20372,13 +20431,14 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
                            const tcall_tool *tool)
 {
     const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
     if (!tcall_enabled(tool, request->allow))
         return false;
-    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
-        return true;
-    return request->choice != TCALL_CHOICE_NONE &&
-           (request->choice != TCALL_CHOICE_ONE ||
-            strcmp(tool->name, request->choice_name) == 0);
+    if (request->choice == TCALL_CHOICE_NONE)
+        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
 }
 
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
@@ -20566,9 +20626,9 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 /* ==========================================================================
  * >>reader
  *
- * The items of an answer lie at the end of the chat: first its text, which
- * grows in place, then the calls and reasonings that are known, and then,
- * while a document of the stream passes, the elements of that document. What
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What
  * an element belongs to may be said after its arguments, so it is merged only
  * when the document is complete: it stays as a new item, or what it brings is
  * moved to an older one.
@@ -20617,6 +20677,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -20696,7 +20758,7 @@ TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
     return reader->has_text
-               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
                : 0;
 }
 
@@ -20709,13 +20771,21 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
-/* Gives the text of the answer its place, before everything else. */
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
 {
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    if (reader->has_text &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
     reader->has_text = true;
 }
 
@@ -20843,9 +20913,9 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
     tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- merging ---- */
@@ -20998,11 +21068,12 @@ TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
     for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
+        tcall_match_ match;
+        if (known->kind == TCALL_ITEM_TEXT)
+            continue;
+        match = tcall_match_item_(known, piece);
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */
@@ -21096,7 +21167,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
     if (bytes > free + text)
         return false;
     if (bytes > free) {
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              text - (bytes - free));
         reader->answer.text_cut = true;
     }
@@ -21108,6 +21179,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 {
     reader->chat->block->low = reader->unmerged = reader->element =
         reader->raw = reader->start;
+    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
@@ -21177,7 +21249,7 @@ static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
     if (piece.len)
-        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
 }
 
 /* The text of the element at *at, which may move, is text of the model. */
@@ -21190,7 +21262,7 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     text.len = tcall_reader_hear_(reader, text, text.len);
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -21361,11 +21433,16 @@ static void tcall_reader_settle_(tcall_reader *reader)
     tcall_reader_remove_(reader, reader->unmerged);
 }
 
-/* All elements of a choice, or of a document, are complete. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
     while (reader->unmerged < reader->chat->block->low)
         tcall_reader_settle_(reader);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
     if (reader->stopped)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
@@ -21626,6 +21703,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_ELEMENT ||
              (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
         tcall_reader_element_end_(reader);
+    /* Text that comes next is to stand after it. */
+    if (reader->whole && !reader->in_element &&
+        reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        tcall_reader_settle_elements_(reader);
     return TCALL_OK;
 }
 
@@ -21952,8 +22033,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
     if (reader->answer.text_cut && reader->has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              tcall_utf8_whole_(text));
     }
 }
@@ -22006,7 +22087,7 @@ int tcall_reader_end(tcall_reader *reader)
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
         reader->has_text)
-        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+        tcall_text_calls_(reader->chat, reader->text_at, answer, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
     return answer->error;
@@ -22230,17 +22311,21 @@ static const tcall_tool_form_ tcall_anthropic_tools_ = {
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
+static void tcall_anthropic_choice_(const tcall_provider *provider,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const forms[] = {
         "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
         "'tool_choice':{'type':'any'",
         "'tool_choice':{'type':'tool','name':%n"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+    tcall_choice choice = request->choice;
+    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
+        choice = TCALL_CHOICE_AUTO;
+    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[request->choice], request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+    tcall_write_named_(out, forms[choice], request->choice_name);
+    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
 }
@@ -22265,7 +22350,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
-        tcall_anthropic_choice_(out, request);
+        tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -22284,7 +22369,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
+        TCALL_QUIRK_NO_FORCE};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22533,7 +22619,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    0};
+                                                    TCALL_QUIRK_ORDERED};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 

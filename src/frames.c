@@ -295,8 +295,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
     if (reader->answer.text_cut && reader->has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->start), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              tcall_utf8_whole_(text));
     }
 }
@@ -349,7 +349,7 @@ int tcall_reader_end(tcall_reader *reader)
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
         reader->has_text)
-        tcall_text_calls_(reader->chat, reader->start, answer, cut);
+        tcall_text_calls_(reader->chat, reader->text_at, answer, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
     return answer->error;

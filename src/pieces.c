@@ -21,7 +21,7 @@ static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
     if (bytes > free + text)
         return false;
     if (bytes > free) {
-        tcall_reader_resize_(reader, reader->start, TCALL_PART_TEXT_,
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
                              text - (bytes - free));
         reader->answer.text_cut = true;
     }
@@ -33,6 +33,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 {
     reader->chat->block->low = reader->unmerged = reader->element =
         reader->raw = reader->start;
+    reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->began = reader->finished = 0;
@@ -102,7 +103,7 @@ static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
 {
     piece.len = tcall_reader_hear_(reader, piece, 0);
     if (piece.len)
-        tcall_reader_append_(reader, reader->start, TCALL_PART_TEXT_, piece);
+        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
 }
 
 /* The text of the element at *at, which may move, is text of the model. */
@@ -115,7 +116,7 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
     text.len = tcall_reader_hear_(reader, text, text.len);
     tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
     if (text.len)
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_TEXT_);
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
 }
 
 /* ---- parts of an element ---- */
@@ -286,11 +287,16 @@ static void tcall_reader_settle_(tcall_reader *reader)
     tcall_reader_remove_(reader, reader->unmerged);
 }
 
-/* All elements of a choice, or of a document, are complete. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+static void tcall_reader_settle_elements_(tcall_reader *reader)
 {
     while (reader->unmerged < reader->chat->block->low)
         tcall_reader_settle_(reader);
+}
+
+/* All elements of a choice, or of a document, are complete. */
+TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
     if (reader->stopped)
         reader->finished |= (uint8_t)(1u << reader->choice);
     reader->stopped = false;
@@ -551,6 +557,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
     else if (field == TCALL_FIELD_ELEMENT ||
              (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
         tcall_reader_element_end_(reader);
+    /* Text that comes next is to stand after it. */
+    if (reader->whole && !reader->in_element &&
+        reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        tcall_reader_settle_elements_(reader);
     return TCALL_OK;
 }
 

@@ -284,7 +284,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
     item->synthetic_id = call.synthetic_id;
 }
 
-/* What the model said in one answer is given in passes over its items. */
+/* What the model said in one answer is given in passes over its items. Where
+ * order counts the first gives all but the results. */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -319,15 +320,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
+    const bool own =
+        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
+    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
+        return history->pass == TCALL_PASS_REASONING_ &&
+               (item->kind != TCALL_ITEM_REASONING || own);
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
         return history->pass >= TCALL_PASS_CALLS_;
     return history->pass == (history->after_call ? TCALL_PASS_CALLS_
                                                  : TCALL_PASS_REASONING_) &&
-           to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+           own;
 }
 
 /* Gives the next item, false at the end. An item whose reasoning did not fit
@@ -507,13 +513,14 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
                            const tcall_tool *tool)
 {
     const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
     if (!tcall_enabled(tool, request->allow))
         return false;
-    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
-        return true;
-    return request->choice != TCALL_CHOICE_NONE &&
-           (request->choice != TCALL_CHOICE_ONE ||
-            strcmp(tool->name, request->choice_name) == 0);
+    if (request->choice == TCALL_CHOICE_NONE)
+        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
 }
 
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)

@@ -6,9 +6,9 @@
 /* ==========================================================================
  * >>reader
  *
- * The items of an answer lie at the end of the chat: first its text, which
- * grows in place, then the calls and reasonings that are known, and then,
- * while a document of the stream passes, the elements of that document. What
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What
  * an element belongs to may be said after its arguments, so it is merged only
  * when the document is complete: it stays as a new item, or what it brings is
  * moved to an older one.
@@ -57,6 +57,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -136,7 +138,7 @@ TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
 TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
 {
     return reader->has_text
-               ? tcall_reader_len_(reader, reader->start, TCALL_PART_TEXT_)
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
                : 0;
 }
 
@@ -149,13 +151,21 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
-/* Gives the text of the answer its place, before everything else. */
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
 {
-    if (reader->has_text || tcall_reader_free_(reader) < TCALL_HEAD_)
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    tcall_reader_shift_(reader, reader->start, reader->start + TCALL_HEAD_);
-    tcall_reader_blank_(reader, reader->start, TCALL_ITEM_TEXT);
+    if (reader->has_text &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
     reader->has_text = true;
 }
 

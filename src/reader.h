@@ -24,6 +24,7 @@ typedef struct tcall_reader {
     const tcall_provider *provider;
     tcall_chat *chat;
     size_t start;    /* the items of this answer begin here */
+    size_t text_at;  /* the item to which its text is added, if has_text */
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
@@ -31,7 +32,7 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* the first item is its text */
+    bool has_text;           /* there is an item for its text */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */

@@ -108,9 +108,9 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
     tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
-    tcall_reader_head_(reader, reader->start)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->start, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->start, TCALL_PART_SIGNATURE_);
+    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
 }
 
 /* ---- merging ---- */

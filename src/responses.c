@@ -159,6 +159,6 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    0};
+                                                    TCALL_QUIRK_ORDERED};
 
 #endif /* TCALL_HAS_RESPONSES_ */

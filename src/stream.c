@@ -72,11 +72,12 @@ TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
     size_t at = reader->start, found = reader->unmerged, maybe = found;
-    if (reader->has_text)
-        at = tcall_reader_next_(reader, at);
     for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
         const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match = tcall_match_item_(known, piece);
+        tcall_match_ match;
+        if (known->kind == TCALL_ITEM_TEXT)
+            continue;
+        match = tcall_match_item_(known, piece);
         if (match == TCALL_MATCH_YES_)
             found = at;
         /* Only the last call may be continued without its number or id. */

@@ -32,15 +32,12 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
 {
     tcall_item item;
     tcall_arguments parsed;
-    tcall_str text = tcall_str_of("");
     size_t at = 0;
     int error;
     tcall_write_open(w, '{');
     tcall_write_key(w, "calls");
     tcall_write_open(w, '[');
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
         if (item.kind != TCALL_ITEM_CALL)
             continue;
         tcall_write_open(w, '{');
@@ -60,7 +57,11 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
     }
     tcall_write_close(w, ']');
     tcall_write_key(w, "text");
-    tcall_write_str(w, text);
+    tcall_write_quote(w);
+    for (at = 0; tcall_chat_next(chat, &at, &item);)
+        if (item.kind == TCALL_ITEM_TEXT)
+            tcall_write_bytes(w, item.text.ptr, item.text.len);
+    tcall_write_unquote(w);
     tcall_write_key(w, "stop");
     tcall_write_string(w, a->stop_text);
     tcall_write_key(w, "usage");

@@ -4,6 +4,7 @@
 
 static char shown[4096]; /* what was read, as text */
 static char heard[4096]; /* the model's text, as it came */
+static char said[4096];  /* and as it is kept, all of it */
 static size_t heard_len;
 static tcall_answer last;
 static size_t needed; /* bytes that the block lacked */
@@ -108,7 +109,7 @@ static inline const char *read_body(const tcall_provider *provider,
     tcall_block_init(&block, memory, size);
     tcall_chat_init(&chat, &block);
     heard_len = 0;
-    heard[0] = 0;
+    heard[0] = said[0] = 0;
     tcall_reader_init(&reader, provider, &chat, hear, NULL);
     feed(&reader, body, len, split);
     tcall_writer_init(&w, shown, sizeof shown - 1);
@@ -116,6 +117,7 @@ static inline const char *read_body(const tcall_provider *provider,
         if (item.kind == TCALL_ITEM_TEXT) {
             tcall_write_text(&w, "text: ");
             show(&w, item.text, "\n");
+            strncat(said, item.text.ptr, item.text.len);
         } else if (item.kind == TCALL_ITEM_CALL) {
             show_call(&w, &item);
         }
