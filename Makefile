@@ -139,6 +139,7 @@ bench: $(BUILD)/deps
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
 	@tests/measure/bench_shapes.py
+	@tests/measure/bench_deltas.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py

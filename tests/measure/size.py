@@ -141,7 +141,7 @@ BELOW = [
 
 
 # What a layer of port/ may take on the M4.
-PORT_BARS = {"http": 6 * 1024}
+PORT_BARS = {"http": 6 * 1024, "tls": 3840}
 
 
 def run(cmd):
