@@ -120,7 +120,7 @@ POINTERS = {
     "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "validator.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "hook.filter": [],
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
-    "part": ["tcall_tell_part_", "tcall_mcp_part_"],
+    "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
     "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
     "scorer.score": [],
 }
@@ -133,6 +133,8 @@ BELOW = [
     # a sentence within a sentence says bounds
     ("tcall_tell_misfit_", "part", ["tcall_tell_part_"]),
     ("tcall_tell_part_", "part", ["tcall_tell_bound_"]),
+    ("tcall_say_sentence_", "part", ["tcall_say_part_"]),
+    ("tcall_say_part_", "part", ["tcall_say_limit_"]),
     ("tcall_mcp_part_", "part", []),
     ("tcall_write*", "writer.sink", []), ("tcall_mcp_*", "writer.sink", []),
 ]
