@@ -116,6 +116,7 @@ firmware-test:
 	@tests/need python3
 	@tests/firmware/run.py
 	@tests/mcp_uno.py
+	@tests/mcp_qemu.py
 # Both build mbedTLS, which has to come as source: skipped where apt has none.
 SOURCE = tests/firmware/source
 firmware-run: $(main) $(BUILD)/mkcert
@@ -138,6 +139,7 @@ bench: $(BUILD)/deps
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
 	@tests/measure/bench_shapes.py
+	@tests/measure/bench_deltas.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py

@@ -2205,7 +2205,8 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. NULL: no repair. */
+     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
+     * is not repaired: nobody knows what was meant. NULL: no repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -2524,6 +2525,8 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
+    /* private: the arguments with what was injected; missing: nothing was */
+    tcall_json injected;
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -2652,7 +2655,9 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
  * this turns it into a success. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
- * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * like the first one, and approval is asked for again. At
+ * TCALL_WILL_INJECT_SECRETS only the tool gets the new ones: approvals, hooks,
+ * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 /* Replaces the output. What does not fit is cut. */
@@ -3102,9 +3107,12 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
-    TCALL_QUIRK_ORDERED = 4096 /* text, reasoning and calls of an answer keep
-                                  their order; else the text is one, and first
-                                */
+    TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
+                                    where a tool is named, that one is sent
+                                    alone */
+    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
 };
 
 struct tcall_provider {
@@ -4269,8 +4277,6 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
  * there.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Returns the word that follows this one. */
 TCALL_SHARED_ const char *tcall_word_next_(const char *word)
 {
@@ -4298,8 +4304,6 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
     }
     return len == 0;
 }
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>read
@@ -11996,8 +12000,8 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
- * A sentence is a row of a table, a text in which %v and the like stand for
- * what differs from one error to the next.
+ * A sentence is a text in flash in which %v and the like stand for what differs
+ * from one error to the next; a table says which keyword has which.
  */
 
 #ifndef TOOLCALL_NO_SCHEMA
@@ -12145,6 +12149,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 
 /* One error with all that its sentence may name. */
 typedef struct tcall_fault_ {
+    tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
     tcall_json root, value; /* what was checked; what is wrong within */
     uint32_t node, parent;  /* the keyword's node, and its schema's */
@@ -12172,6 +12177,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ fault;
+    fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
     fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
@@ -12264,8 +12270,8 @@ static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
     uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
     return map && tcall_node_after_(fault->schema->program, map) > map + 1
-               ? "use one of %P or leave it out"
-               : "leave it out";
+               ? TCALL_FLASH_TEXT_("use one of %P or leave it out")
+               : TCALL_FLASH_TEXT_("leave it out");
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -12308,14 +12314,19 @@ static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
 /* Which number to send, by how it is limited below and above. */
 static const char *tcall_fault_range_(const tcall_fault_ *fault)
 {
-    static const char *const ranges[3][3] = {
-        {"", " less than %h", " of at most %h"},
-        {" greater than %l", " greater than %l and less than %h",
-         " greater than %l and at most %h"},
-        {" of at least %l", " of at least %l and less than %h",
-         " from %l to %h"}};
-    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
-                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0";
+    int below = tcall_fault_side_(fault, TCALL_AT_LEAST_);
+    return tcall_word_at_(ranges,
+                          below * 3 + tcall_fault_side_(fault, TCALL_AT_MOST_));
 }
 
 /* How many to send. */
@@ -12324,10 +12335,55 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
     const tcall_node_ *program = fault->schema->program;
     uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
     uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    if (low && high)
-        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
-    return low ? "at least %L" : "at most %H";
+    if (!high)
+        return TCALL_FLASH_TEXT_("at least %L");
+    if (!low)
+        return TCALL_FLASH_TEXT_("at most %H");
+    return program[low].arg == program[high].arg
+               ? TCALL_FLASH_TEXT_("%H")
+               : TCALL_FLASH_TEXT_("%l to %H");
 }
+
+/* X(NAME, text): the sentences. */
+#define TCALL_SENTENCES_(X)                                                  \
+    X(TYPE, "%v is %t; send %T")                                             \
+    X(MINIMUM, "%v is under the minimum %o; send %r")                        \
+    X(MAXIMUM, "%v is over the maximum %o; send %r")                         \
+    X(ABOVE, "%v is not greater than %o; send %r")                           \
+    X(BELOW, "%v is not less than %o; send %r")                              \
+    X(MULTIPLE, "%v is not a multiple of %o; send a multiple of it")         \
+    X(CONST, "%v is not the only value that is allowed; send %o")            \
+    X(ENUM, "%v is not one of the allowed values; send %e")                  \
+    X(NOT, "%v matches what is forbidden, %o; send a value that does not")   \
+    X(PATTERN, "%v does not match the pattern %x; send a string that does")  \
+    X(FEW, "%v has %n, under the minimum %o; send %c")                       \
+    X(MANY, "%v has %n, over the maximum %o; send %c")                       \
+    X(UNIQUE, "%w is in the array twice; send each value once")              \
+    X(CONTAINS, "%n of the array %m; send at least 1 of them")               \
+    X(MIN_CONTAINS, "%n of the array %m; send at least %o of them")          \
+    X(MAX_CONTAINS, "%n of the array %m; send at most %o of them")           \
+    X(ANYOF, "%v fits %f of anyOf; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o")        \
+    X(NEEDED, "the property %o is missing, which %p needs; add it or leave " \
+              "out %p")                                                      \
+    X(REQUIRED, "the property %o is missing; add it")                        \
+    X(UNKNOWN, "%k is not a property here; %N")                              \
+    X(MEMBER, "%k is not allowed; leave it out")                             \
+    X(NAME, "%v is not allowed; leave it out")                               \
+    X(ELEMENT, "this element is one too many; leave it out")                 \
+    X(NEVER, "no value is allowed here; leave it out")
+
+enum {
+#define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
+    TCALL_SENTENCES_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_SENTENCE_COUNT_
+};
+
+static const char tcall_sentence_texts_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, text) text "\0"
+    TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
 
 /* Any keyword that applied the schema; no keyword, but the word false. */
 #define TCALL_K_ANY_ 0xFF
@@ -12336,60 +12392,50 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
  * person would look for: required within dependentRequired is no keyword. A
  * schema that is false is known by what it was applied by. */
 static const struct tcall_sentence_ {
-    uint8_t keyword, applied, word;
-    const char *text;
+    uint8_t keyword, applied, word, says;
 } tcall_sentences_[] = {
-#define TCALL_SAY_(op, text)                                 \
-    {                                                        \
-        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+#define TCALL_SAY_(op, says)                                                 \
+    {                                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, TCALL_SAYS_##says##_ \
     }
-#define TCALL_SAY_BY_(op, applied, word, text)                         \
-    {                                                                  \
-        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+#define TCALL_SAY_BY_(op, applied, word, says)                    \
+    {                                                             \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, \
+            TCALL_SAYS_##says##_                                  \
     }
-    TCALL_SAY_(TYPE, "%v is %t; send %T"),
-    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
-    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
-    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
-    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
-    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
-    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
-    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
-    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
-                    "not"),
-    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
-                        "does"),
-    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
-    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
-    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
-    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
-    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
-    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
-    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
-                  "%k is not a property here; %N"),
-    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, REST, REST,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+    TCALL_SAY_(TYPE, TYPE),
+    TCALL_SAY_(MINIMUM, MINIMUM),
+    TCALL_SAY_(MAXIMUM, MAXIMUM),
+    TCALL_SAY_(ABOVE, ABOVE),
+    TCALL_SAY_(BELOW, BELOW),
+    TCALL_SAY_(MULTIPLE, MULTIPLE),
+    TCALL_SAY_(CONST, CONST),
+    TCALL_SAY_(ENUM, ENUM),
+    TCALL_SAY_(NOT, NOT),
+    TCALL_SAY_(PATTERN, PATTERN),
+    TCALL_SAY_(MIN_LENGTH, FEW),
+    TCALL_SAY_(MIN_ITEMS, FEW),
+    TCALL_SAY_(MIN_PROPERTIES, FEW),
+    TCALL_SAY_(MAX_LENGTH, MANY),
+    TCALL_SAY_(MAX_ITEMS, MANY),
+    TCALL_SAY_(MAX_PROPERTIES, MANY),
+    TCALL_SAY_(UNIQUE, UNIQUE),
+    TCALL_SAY_(CONTAINS, CONTAINS),
+    TCALL_SAY_(MIN_CONTAINS, MIN_CONTAINS),
+    TCALL_SAY_(MAX_CONTAINS, MAX_CONTAINS),
+    TCALL_SAY_(ANYOF, ANYOF),
+    TCALL_SAY_(ONEOF, ONEOF),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED, NEEDED),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES, NEEDED),
+    TCALL_SAY_(REQUIRED, REQUIRED),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL, UNKNOWN),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, NAME),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER, ELEMENT),
+    TCALL_SAY_BY_(NEVER, REST, REST, ELEMENT),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA, ELEMENT),
+    TCALL_SAY_(NEVER, NEVER),
 #undef TCALL_SAY_
 #undef TCALL_SAY_BY_
 };
@@ -12432,12 +12478,18 @@ static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
     writer->quoted++;
 }
 
-/* Writes what stands in a sentence for % and this letter. Returns how the
- * sentence goes on: with the rest of its text, or with another one. */
-static const char *tcall_say_part_(tcall_writer *writer,
-                                   const tcall_fault_ *fault, char letter,
-                                   const char *rest)
+static void tcall_say_part_(void *of, char letter);
+
+static void tcall_say_text_(tcall_fault_ *fault, const char *text)
 {
+    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for % and this letter. */
+static void tcall_say_part_(void *of, char letter)
+{
+    tcall_fault_ *fault = (tcall_fault_ *)of;
+    tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
     tcall_json value = fault->value;
     switch (letter) {
@@ -12455,11 +12507,12 @@ static const char *tcall_say_part_(tcall_writer *writer,
     case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
     case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
     case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
-    case 'c': return tcall_fault_counts_(fault);
+    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
     case 'r':
         tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
                                                              : "a number");
-        return tcall_fault_range_(fault);
+        tcall_say_text_(fault, tcall_fault_range_(fault));
+        break;
     case 'e': tcall_say_list_(writer, at); break;
     case 'x': tcall_say_pattern_(writer, fault); break;
     case 'w':
@@ -12476,7 +12529,7 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': return tcall_fault_names_(fault);
+    case 'N': tcall_say_text_(fault, tcall_fault_names_(fault)); break;
     case 'P':
         tcall_say_list_(
             writer,
@@ -12484,20 +12537,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                            tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
         break;
     }
-    return rest;
 }
 
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault)
 {
-    const char *text = tcall_fault_sentence_(fault)->text;
-    for (;;) {
-        size_t plain = strcspn(text, "%");
-        tcall_write_bytes(writer, text, plain);
-        text += plain;
-        if (!*text)
-            return;
-        text = tcall_say_part_(writer, fault, text[1], text + 2);
-    }
+    fault->out = writer;
+    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_,
+                                          tcall_fault_sentence_(fault)->says));
 }
 
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
@@ -13033,13 +13079,13 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
     return tool->parameters || tool->shape;
 }
-
-#ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
@@ -13079,6 +13125,13 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 }
 
 #else
+
+/* Every tool has a shape. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    (void)tool;
+    return true;
+}
 
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -16470,8 +16523,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
-    /* What was cut may mean anything: only a repair can complete it. */
-    if (call->incomplete && !call->repaired)
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     return tcall_hydrate_judge_(tc, call, base);
 }
@@ -16486,7 +16539,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_block *block = &tc->block;
     tcall_writer out;
     int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY)
+    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
         return r;
     tc->repairs++;
     tcall_hydrate_writer_(block, &out);
@@ -16820,6 +16873,28 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* Where secrets are injected the tool gets other arguments than were asked for:
+ * they are checked in a copy of the call, so that nobody else sees them, not
+ * even in what is said of a fault. */
+static int tcall_inject_(tcall_ctx *cx, tcall_str text)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_call *run = (tcall_call *)tcall_block_take_(block, sizeof *run);
+    int error;
+    if (!run)
+        return TCALL_E_MEMORY;
+    *run = *cx->call;
+    run->arguments = text;
+    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    if (error == TCALL_OK)
+        error = tcall_hydrate_bind_(cx->tc, run);
+    if (error < 0)
+        return error;
+    cx->injected = run->args;
+    cx->bound = run->cx.bound;
+    return TCALL_OK;
+}
+
 /* The new arguments go the way of the first ones, and nothing that was said of
  * those holds any more: not the check, not the approval. Once the tool has run
  * it is too late. */
@@ -16834,6 +16909,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (!change || tcall_keep_(cx, text, &text) < 0)
         return call->error = TCALL_E_MEMORY;
     change->input = call->args;
+    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
+        return tcall_inject_(cx, text);
+    cx->injected = tcall_json_none_();
     call->arguments = text;
     call->approved = call->validated = false;
     call->incomplete = 0;
@@ -17232,7 +17310,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
+    else if (cx->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
@@ -17403,12 +17482,13 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
+    tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     int r;
     cx->tool_ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, call->args, cx->out));
+    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;
@@ -20382,13 +20462,14 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
                            const tcall_tool *tool)
 {
     const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
     if (!tcall_enabled(tool, request->allow))
         return false;
-    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
-        return true;
-    return request->choice != TCALL_CHOICE_NONE &&
-           (request->choice != TCALL_CHOICE_ONE ||
-            strcmp(tool->name, request->choice_name) == 0);
+    if (request->choice == TCALL_CHOICE_NONE)
+        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
 }
 
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
@@ -22261,17 +22342,21 @@ static const tcall_tool_form_ tcall_anthropic_tools_ = {
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
+static void tcall_anthropic_choice_(const tcall_provider *provider,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const forms[] = {
         "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
         "'tool_choice':{'type':'any'",
         "'tool_choice':{'type':'tool','name':%n"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+    tcall_choice choice = request->choice;
+    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
+        choice = TCALL_CHOICE_AUTO;
+    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[request->choice], request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+    tcall_write_named_(out, forms[choice], request->choice_name);
+    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
 }
@@ -22296,7 +22381,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
-        tcall_anthropic_choice_(out, request);
+        tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -22315,7 +22400,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
+        TCALL_QUIRK_NO_FORCE};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 

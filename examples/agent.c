@@ -602,6 +602,9 @@ static const backend backends[] = {
     {"openai", &tcall_openai, "OPENAI_API_KEY", "OPENAI_BASE_URL",
      "OPENAI_MODEL", "https://api.openai.com/v1", "gpt-5.4", "/v1",
      "/chat/completions"},
+    {"responses", &tcall_responses, "OPENAI_API_KEY", "OPENAI_BASE_URL",
+     "OPENAI_MODEL", "https://api.openai.com/v1", "gpt-5.4", "/v1",
+     "/responses"},
     {"anthropic", &tcall_anthropic, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL",
      "ANTHROPIC_MODEL", "https://api.anthropic.com", "claude-opus-5-5", "",
      NULL},
@@ -642,11 +645,14 @@ static const char *from_environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* NULL: nothing is set, so the stand-in has to do. */
-static const backend *backend_of_environment(void)
+/* NULL: nothing is set, so the stand-in has to do. OpenAI's newer models call
+ * tools by Responses only; compatible servers know Chat Completions. */
+static const backend *backend_of_environment(const char *base_url)
 {
     if (from_environment("OPENAI_API_KEY"))
-        return backend_named("openai");
+        return backend_named(base_url || from_environment("OPENAI_BASE_URL")
+                                 ? "openai"
+                                 : "responses");
     if (from_environment("ANTHROPIC_API_KEY"))
         return backend_named("anthropic");
     if (from_environment("OLLAMA_HOST") || from_environment("OLLAMA_API_KEY"))
@@ -907,7 +913,8 @@ static bool start_agent(const backend *b, const char *model, const char *key,
 static bool start(const options *o)
 {
     const char *wish = o->standin ? o->standin : o->provider;
-    const backend *b = wish ? backend_named(wish) : backend_of_environment();
+    const backend *b =
+        wish ? backend_named(wish) : backend_of_environment(o->base_url);
     const char *url = o->base_url, *key, *model = o->model, *ca = o->ca;
     bool real = !o->standin && (b || url);
     static char full[512];
@@ -1047,7 +1054,7 @@ static const char help[] =
  * take API_KEY, BASE_URL and MODEL. */
 static void print_help(void)
 {
-    static const char *const others[] = {"responses", "gemini",
+    static const char *const others[] = {"gemini",
 #define SERVER(name, ...) #name,
                                          TCALL_SERVERS(SERVER)
 #undef SERVER

@@ -94,17 +94,21 @@ static const tcall_tool_form_ tcall_anthropic_tools_ = {
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(tcall_writer *out,
+static void tcall_anthropic_choice_(const tcall_provider *provider,
+                                    tcall_writer *out,
                                     const tcall_chat_request *request)
 {
     static const char *const forms[] = {
         "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
         "'tool_choice':{'type':'any'",
         "'tool_choice':{'type':'tool','name':%n"};
-    if (request->choice == TCALL_CHOICE_AUTO && !request->no_parallel)
+    tcall_choice choice = request->choice;
+    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
+        choice = TCALL_CHOICE_AUTO;
+    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[request->choice], request->choice_name);
-    if (request->no_parallel && request->choice != TCALL_CHOICE_NONE)
+    tcall_write_named_(out, forms[choice], request->choice_name);
+    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
 }
@@ -129,7 +133,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
-        tcall_anthropic_choice_(out, request);
+        tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -148,6 +152,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED};
+    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
+        TCALL_QUIRK_NO_FORCE};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

@@ -513,13 +513,14 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
                            const tcall_tool *tool)
 {
     const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
     if (!tcall_enabled(tool, request->allow))
         return false;
-    if (!(tools->provider->quirks & TCALL_QUIRK_WEAK_CHOICE))
-        return true;
-    return request->choice != TCALL_CHOICE_NONE &&
-           (request->choice != TCALL_CHOICE_ONE ||
-            strcmp(tool->name, request->choice_name) == 0);
+    if (request->choice == TCALL_CHOICE_NONE)
+        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
 }
 
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)

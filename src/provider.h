@@ -153,9 +153,12 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
-    TCALL_QUIRK_ORDERED = 4096 /* text, reasoning and calls of an answer keep
-                                  their order; else the text is one, and first
-                                */
+    TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
+                                    where a tool is named, that one is sent
+                                    alone */
+    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
 };
 
 struct tcall_provider {

@@ -290,7 +290,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
     if (cx->result.suggestion)
         tcall_write_pair_(out, "suggestion",
                           tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && tcall_is_checked_(call->tool))
+    else if (cx->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
         tcall_write_example_(out, call->tool);
     if (cx->retry_ms) {
         tcall_write_key(out, "retry_after_ms");

@@ -4,8 +4,8 @@
 /* ==========================================================================
  * >>schema_errors: what is wrong with a value or a schema, in sentences
  *
- * A sentence is a row of a table, a text in which %v and the like stand for
- * what differs from one error to the next.
+ * A sentence is a text in flash in which %v and the like stand for what differs
+ * from one error to the next; a table says which keyword has which.
  */
 
 #ifndef TOOLCALL_NO_SCHEMA
@@ -153,6 +153,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 
 /* One error with all that its sentence may name. */
 typedef struct tcall_fault_ {
+    tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
     tcall_json root, value; /* what was checked; what is wrong within */
     uint32_t node, parent;  /* the keyword's node, and its schema's */
@@ -180,6 +181,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
 {
     const tcall_node_ *program = schema->program;
     tcall_fault_ fault;
+    fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
     fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
@@ -272,8 +274,8 @@ static const char *tcall_fault_names_(const tcall_fault_ *fault)
 {
     uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
     return map && tcall_node_after_(fault->schema->program, map) > map + 1
-               ? "use one of %P or leave it out"
-               : "leave it out";
+               ? TCALL_FLASH_TEXT_("use one of %P or leave it out")
+               : TCALL_FLASH_TEXT_("leave it out");
 }
 
 /* What a keyword's node comes from: a count, or other JSON text. */
@@ -316,14 +318,19 @@ static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
 /* Which number to send, by how it is limited below and above. */
 static const char *tcall_fault_range_(const tcall_fault_ *fault)
 {
-    static const char *const ranges[3][3] = {
-        {"", " less than %h", " of at most %h"},
-        {" greater than %l", " greater than %l and less than %h",
-         " greater than %l and at most %h"},
-        {" of at least %l", " of at least %l and less than %h",
-         " from %l to %h"}};
-    return ranges[tcall_fault_side_(fault, TCALL_AT_LEAST_)]
-                 [tcall_fault_side_(fault, TCALL_AT_MOST_)];
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0";
+    int below = tcall_fault_side_(fault, TCALL_AT_LEAST_);
+    return tcall_word_at_(ranges,
+                          below * 3 + tcall_fault_side_(fault, TCALL_AT_MOST_));
 }
 
 /* How many to send. */
@@ -332,10 +339,55 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
     const tcall_node_ *program = fault->schema->program;
     uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
     uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
-    if (low && high)
-        return program[low].arg == program[high].arg ? "%H" : "%l to %H";
-    return low ? "at least %L" : "at most %H";
+    if (!high)
+        return TCALL_FLASH_TEXT_("at least %L");
+    if (!low)
+        return TCALL_FLASH_TEXT_("at most %H");
+    return program[low].arg == program[high].arg
+               ? TCALL_FLASH_TEXT_("%H")
+               : TCALL_FLASH_TEXT_("%l to %H");
 }
+
+/* X(NAME, text): the sentences. */
+#define TCALL_SENTENCES_(X)                                                  \
+    X(TYPE, "%v is %t; send %T")                                             \
+    X(MINIMUM, "%v is under the minimum %o; send %r")                        \
+    X(MAXIMUM, "%v is over the maximum %o; send %r")                         \
+    X(ABOVE, "%v is not greater than %o; send %r")                           \
+    X(BELOW, "%v is not less than %o; send %r")                              \
+    X(MULTIPLE, "%v is not a multiple of %o; send a multiple of it")         \
+    X(CONST, "%v is not the only value that is allowed; send %o")            \
+    X(ENUM, "%v is not one of the allowed values; send %e")                  \
+    X(NOT, "%v matches what is forbidden, %o; send a value that does not")   \
+    X(PATTERN, "%v does not match the pattern %x; send a string that does")  \
+    X(FEW, "%v has %n, under the minimum %o; send %c")                       \
+    X(MANY, "%v has %n, over the maximum %o; send %c")                       \
+    X(UNIQUE, "%w is in the array twice; send each value once")              \
+    X(CONTAINS, "%n of the array %m; send at least 1 of them")               \
+    X(MIN_CONTAINS, "%n of the array %m; send at least %o of them")          \
+    X(MAX_CONTAINS, "%n of the array %m; send at most %o of them")           \
+    X(ANYOF, "%v fits %f of anyOf; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o")        \
+    X(NEEDED, "the property %o is missing, which %p needs; add it or leave " \
+              "out %p")                                                      \
+    X(REQUIRED, "the property %o is missing; add it")                        \
+    X(UNKNOWN, "%k is not a property here; %N")                              \
+    X(MEMBER, "%k is not allowed; leave it out")                             \
+    X(NAME, "%v is not allowed; leave it out")                               \
+    X(ELEMENT, "this element is one too many; leave it out")                 \
+    X(NEVER, "no value is allowed here; leave it out")
+
+enum {
+#define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
+    TCALL_SENTENCES_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_SENTENCE_COUNT_
+};
+
+static const char tcall_sentence_texts_[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, text) text "\0"
+    TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
 
 /* Any keyword that applied the schema; no keyword, but the word false. */
 #define TCALL_K_ANY_ 0xFF
@@ -344,60 +396,50 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
  * person would look for: required within dependentRequired is no keyword. A
  * schema that is false is known by what it was applied by. */
 static const struct tcall_sentence_ {
-    uint8_t keyword, applied, word;
-    const char *text;
+    uint8_t keyword, applied, word, says;
 } tcall_sentences_[] = {
-#define TCALL_SAY_(op, text)                                 \
-    {                                                        \
-        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, text \
+#define TCALL_SAY_(op, says)                                                 \
+    {                                                                        \
+        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, TCALL_SAYS_##says##_ \
     }
-#define TCALL_SAY_BY_(op, applied, word, text)                         \
-    {                                                                  \
-        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, text \
+#define TCALL_SAY_BY_(op, applied, word, says)                    \
+    {                                                             \
+        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, \
+            TCALL_SAYS_##says##_                                  \
     }
-    TCALL_SAY_(TYPE, "%v is %t; send %T"),
-    TCALL_SAY_(MINIMUM, "%v is under the minimum %o; send %r"),
-    TCALL_SAY_(MAXIMUM, "%v is over the maximum %o; send %r"),
-    TCALL_SAY_(ABOVE, "%v is not greater than %o; send %r"),
-    TCALL_SAY_(BELOW, "%v is not less than %o; send %r"),
-    TCALL_SAY_(MULTIPLE, "%v is not a multiple of %o; send a multiple of it"),
-    TCALL_SAY_(CONST, "%v is not the only value that is allowed; send %o"),
-    TCALL_SAY_(ENUM, "%v is not one of the allowed values; send %e"),
-    TCALL_SAY_(NOT, "%v matches what is forbidden, %o; send a value that does "
-                    "not"),
-    TCALL_SAY_(PATTERN, "%v does not match the pattern %x; send a string that "
-                        "does"),
-    TCALL_SAY_(MIN_LENGTH, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_ITEMS, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MIN_PROPERTIES, "%v has %n, under the minimum %o; send %c"),
-    TCALL_SAY_(MAX_LENGTH, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_ITEMS, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(MAX_PROPERTIES, "%v has %n, over the maximum %o; send %c"),
-    TCALL_SAY_(UNIQUE, "%w is in the array twice; send each value once"),
-    TCALL_SAY_(CONTAINS, "%n of the array %m; send at least 1 of them"),
-    TCALL_SAY_(MIN_CONTAINS, "%n of the array %m; send at least %o of them"),
-    TCALL_SAY_(MAX_CONTAINS, "%n of the array %m; send at most %o of them"),
-    TCALL_SAY_(ANYOF, "%v fits %f of anyOf; send what fits one of %o"),
-    TCALL_SAY_(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES,
-                  "the property %o is missing, which %p needs; add it or leave "
-                  "out %p"),
-    TCALL_SAY_(REQUIRED, "the property %o is missing; add it"),
-    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL,
-                  "%k is not a property here; %N"),
-    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, "%k is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, NAMES, NAMES, "%v is not allowed; leave it out"),
-    TCALL_SAY_BY_(NEVER, PREFIX, NEVER,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, REST, REST,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA,
-                  "this element is one too many; leave it out"),
-    TCALL_SAY_(NEVER, "no value is allowed here; leave it out"),
+    TCALL_SAY_(TYPE, TYPE),
+    TCALL_SAY_(MINIMUM, MINIMUM),
+    TCALL_SAY_(MAXIMUM, MAXIMUM),
+    TCALL_SAY_(ABOVE, ABOVE),
+    TCALL_SAY_(BELOW, BELOW),
+    TCALL_SAY_(MULTIPLE, MULTIPLE),
+    TCALL_SAY_(CONST, CONST),
+    TCALL_SAY_(ENUM, ENUM),
+    TCALL_SAY_(NOT, NOT),
+    TCALL_SAY_(PATTERN, PATTERN),
+    TCALL_SAY_(MIN_LENGTH, FEW),
+    TCALL_SAY_(MIN_ITEMS, FEW),
+    TCALL_SAY_(MIN_PROPERTIES, FEW),
+    TCALL_SAY_(MAX_LENGTH, MANY),
+    TCALL_SAY_(MAX_ITEMS, MANY),
+    TCALL_SAY_(MAX_PROPERTIES, MANY),
+    TCALL_SAY_(UNIQUE, UNIQUE),
+    TCALL_SAY_(CONTAINS, CONTAINS),
+    TCALL_SAY_(MIN_CONTAINS, MIN_CONTAINS),
+    TCALL_SAY_(MAX_CONTAINS, MAX_CONTAINS),
+    TCALL_SAY_(ANYOF, ANYOF),
+    TCALL_SAY_(ONEOF, ONEOF),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED, NEEDED),
+    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES, NEEDED),
+    TCALL_SAY_(REQUIRED, REQUIRED),
+    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL, UNKNOWN),
+    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, MEMBER),
+    TCALL_SAY_BY_(NEVER, NAMES, NAMES, NAME),
+    TCALL_SAY_BY_(NEVER, PREFIX, NEVER, ELEMENT),
+    TCALL_SAY_BY_(NEVER, REST, REST, ELEMENT),
+    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA, ELEMENT),
+    TCALL_SAY_(NEVER, NEVER),
 #undef TCALL_SAY_
 #undef TCALL_SAY_BY_
 };
@@ -440,12 +482,18 @@ static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
     writer->quoted++;
 }
 
-/* Writes what stands in a sentence for % and this letter. Returns how the
- * sentence goes on: with the rest of its text, or with another one. */
-static const char *tcall_say_part_(tcall_writer *writer,
-                                   const tcall_fault_ *fault, char letter,
-                                   const char *rest)
+static void tcall_say_part_(void *of, char letter);
+
+static void tcall_say_text_(tcall_fault_ *fault, const char *text)
 {
+    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for % and this letter. */
+static void tcall_say_part_(void *of, char letter)
+{
+    tcall_fault_ *fault = (tcall_fault_ *)of;
+    tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
     tcall_json value = fault->value;
     switch (letter) {
@@ -463,11 +511,12 @@ static const char *tcall_say_part_(tcall_writer *writer,
     case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
     case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
     case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
-    case 'c': return tcall_fault_counts_(fault);
+    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
     case 'r':
         tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
                                                              : "a number");
-        return tcall_fault_range_(fault);
+        tcall_say_text_(fault, tcall_fault_range_(fault));
+        break;
     case 'e': tcall_say_list_(writer, at); break;
     case 'x': tcall_say_pattern_(writer, fault); break;
     case 'w':
@@ -484,7 +533,7 @@ static const char *tcall_say_part_(tcall_writer *writer,
                                               : "no alternative");
         break;
     case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': return tcall_fault_names_(fault);
+    case 'N': tcall_say_text_(fault, tcall_fault_names_(fault)); break;
     case 'P':
         tcall_say_list_(
             writer,
@@ -492,20 +541,13 @@ static const char *tcall_say_part_(tcall_writer *writer,
                            tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
         break;
     }
-    return rest;
 }
 
-static void tcall_say_sentence_(tcall_writer *writer, const tcall_fault_ *fault)
+static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault)
 {
-    const char *text = tcall_fault_sentence_(fault)->text;
-    for (;;) {
-        size_t plain = strcspn(text, "%");
-        tcall_write_bytes(writer, text, plain);
-        text += plain;
-        if (!*text)
-            return;
-        text = tcall_say_part_(writer, fault, text[1], text + 2);
-    }
+    fault->out = writer;
+    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_,
+                                          tcall_fault_sentence_(fault)->says));
 }
 
 /* Into a string that is open: "/days: 9 is over the maximum 7; ..." */

@@ -9,8 +9,6 @@
  * there.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Returns the word that follows this one. */
 TCALL_SHARED_ const char *tcall_word_next_(const char *word)
 {
@@ -38,5 +36,3 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
     }
     return len == 0;
 }
-
-#endif /* TOOLCALL_NO_SHAPES */

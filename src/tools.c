@@ -180,13 +180,13 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+#ifndef TOOLCALL_NO_SCHEMA
+
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
     return tool->parameters || tool->shape;
 }
-
-#ifndef TOOLCALL_NO_SCHEMA
 
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
@@ -226,6 +226,13 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 }
 
 #else
+
+/* Every tool has a shape. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    (void)tool;
+    return true;
+}
 
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Official clients of MCP and our servers: the SDK, its second version in both
 eras, and the Inspector with --strict; on stdio, and through examples/bridge.c on
-a simulated Arduino Uno. examples/mcp.c is listed by the Inspector.
+a simulated Arduino Uno and a Cortex-M4 under QEMU. examples/mcp.c is listed by
+the Inspector.
 
 The packages come by npm into build/mcp-clients. Without npm, or where it cannot
 fetch them, all of it counts as skipped.
@@ -13,6 +14,7 @@ import shutil
 import subprocess
 import sys
 
+import mcp_qemu
 import mcp_uno
 from checks import Checks
 
@@ -75,8 +77,16 @@ def main():
     simulated = mcp_uno.OUT / "server.sh"
     simulated.write_text(SERVER.format(out=mcp_uno.OUT, bridge=mcp_uno.OUT / "bridge"))
     simulated.chmod(0o755)
+    emulated = mcp_uno.OUT / "emulated.sh"
+    emulated.write_text(f"#!/bin/sh\nexec {ROOT}/tests/mcp_qemu.py --serve\n")
+    emulated.chmod(0o755)
     shutil.copy(ROOT / "tests" / "mcp_clients.mjs", HOME)
-    for place, server in [("stdio", mcp_uno.OUT / "uno_host"), ("uno", simulated)]:
+    servers = [("stdio", mcp_uno.OUT / "uno_host"), ("uno", simulated)]
+    if mcp_qemu.build():
+        servers.append(("qemu", emulated))
+    else:
+        check.skip("the clients on QEMU", "arm-none-eabi-gcc, picolibc or QEMU is missing")
+    for place, server in servers:
         for kind in ("sdk", "legacy", "auto", "modern"):
             code, said = run("node", "mcp_clients.mjs", kind, server)
             check(code == 0, f"{place} {kind}: {said[-800:]}")

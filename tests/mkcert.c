@@ -79,17 +79,6 @@ static int mkcert_bytes(unsigned char *to, size_t len)
 {
     return (int)psa_generate_random(to, len);
 }
-
-static inline int mkcert_tickets(mbedtls_ssl_ticket_context *tickets)
-{
-    return mbedtls_ssl_ticket_setup(tickets, PSA_ALG_GCM, PSA_KEY_TYPE_AES, 256,
-                                    3600);
-}
-
-static inline void mkcert_conf_random(mbedtls_ssl_config *conf)
-{
-    (void)conf;
-}
 #else
 static mbedtls_entropy_context mkcert_entropy;
 static mbedtls_ctr_drbg_context mkcert_random;
@@ -133,21 +122,10 @@ static int mkcert_bytes(unsigned char *to, size_t len)
 {
     return mbedtls_ctr_drbg_random(&mkcert_random, to, len);
 }
-
-static inline int mkcert_tickets(mbedtls_ssl_ticket_context *tickets)
-{
-    return mbedtls_ssl_ticket_setup(tickets, mbedtls_ctr_drbg_random,
-                                    &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
-                                    3600);
-}
-
-static inline void mkcert_conf_random(mbedtls_ssl_config *conf)
-{
-    mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &mkcert_random);
-}
 #endif
 
-/* Reads the certificates and the key of a server. */
+#ifdef MKCERT_NO_MAIN
+/* What a server needs: its certificates and key, tickets, random numbers. */
 static inline int mkcert_pair(mbedtls_x509_crt *crt, mbedtls_pk_context *key,
                               const mkcert_result *c)
 {
@@ -158,6 +136,28 @@ static inline int mkcert_pair(mbedtls_x509_crt *crt, mbedtls_pk_context *key,
                                     strlen(c->key) + 1, NULL,
                                     0 MKCERT_PARSE_RANDOM);
 }
+
+static inline int mkcert_tickets(mbedtls_ssl_ticket_context *tickets)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x04000000
+    return mbedtls_ssl_ticket_setup(tickets, PSA_ALG_GCM, PSA_KEY_TYPE_AES, 256,
+                                    3600);
+#else
+    return mbedtls_ssl_ticket_setup(tickets, mbedtls_ctr_drbg_random,
+                                    &mkcert_random, MBEDTLS_CIPHER_AES_256_GCM,
+                                    3600);
+#endif
+}
+
+static inline void mkcert_conf_random(mbedtls_ssl_config *conf)
+{
+#if MBEDTLS_VERSION_NUMBER >= 0x04000000
+    (void)conf;
+#else
+    mbedtls_ssl_conf_rng(conf, mbedtls_ctr_drbg_random, &mkcert_random);
+#endif
+}
+#endif
 
 /* ---- certificates ---- */
 

@@ -762,8 +762,30 @@ static void test_execute(void)
     }
 }
 
+/* A hook may refuse a call as invalid before its tool is looked for, and there
+ * may be none. */
+static int refuses(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    CHECK(!cx->call->tool);
+    return TCALL_E_INVALID;
+}
+
+static void test_no_tool(void)
+{
+    static const tcall_hook hook = {
+        "gate", TCALL_WILL_BIND_SERVICES, 0, refuses, NULL, NULL};
+    start(&hook, 1, TCALL_READ);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("nobody"), tcall_str_of("{}"),
+                        &out) == TCALL_E_INVALID);
+    result[out.fill] = '\0';
+    CHECK(strstr(result, "\"code\":\"invalid\""));
+}
+
 int main(void)
 {
+    test_no_tool();
     test_hash();
     test_rate();
     test_limit();

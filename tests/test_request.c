@@ -30,6 +30,7 @@ static void test_write(void)
     tcall_tool tools[3];
     tcall_block block;
     tcall_chat_request ask;
+    tcall_provider forced;
     const char *p;
     memset(tools, 0, sizeof tools);
     memset(&ask, 0, sizeof ask);
@@ -115,8 +116,16 @@ static void test_write(void)
     CHECK(has(p, "\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
                  "\"string\",\"format\":\"date\"},\"b\":{\"anyOf\":"));
     CHECK(has(p, "\"max_tokens\":5,\"system\":\"be "));
+    /* No force, but that tool alone; older models can be forced. */
+    CHECK(has(p, "\"tool_choice\":{\"type\":\"auto\","
+                 "\"disable_parallel_tool_use\":true}"));
+    CHECK(!strstr(p, "\"name\":\"g\",\"desc"));
+    forced = tcall_anthropic;
+    forced.quirks &= (uint16_t)~TCALL_QUIRK_NO_FORCE;
+    p = write_body(&forced, &ask);
     CHECK(has(p, "\"tool_choice\":{\"type\":\"tool\",\"name\":\"f\","
                  "\"disable_parallel_tool_use\":true}"));
+    CHECK(has(p, "\"name\":\"g\",\"desc"));
 
     p = write_body(&tcall_ollama, &ask);
     CHECK(has(p, "\"function\":{\"name\":\"g\",\"arguments\":{\"m\": {}}}"));

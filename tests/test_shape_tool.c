@@ -1,5 +1,5 @@
 /* Tools that have a shape in place of a schema, in the whole library.
- * Needs: SCHEMA, REPORT, SHAPES, BIND, REPAIR. */
+ * Needs: SCHEMA, REPORT, SHAPES, BIND. */
 #include "toolcall.h"
 
 #include "check.h"
@@ -156,6 +156,11 @@ static void test_faults(void)
     CHECK(says("/days") && runs == 0);
 }
 
+static void heard(void *user, const tcall_event *event)
+{
+    (void)user, (void)event;
+}
+
 static int mended(void *user, const tcall_call *call, tcall_writer *out)
 {
     CHECK(call->faults == 1 && call->misfit[0].code == TCALL_MISFIT_REQUIRED);
@@ -169,6 +174,32 @@ static tcall_verdict allow(void *user, const tcall_call *call)
     return in && in->days < 5 ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
 }
 
+/* Asks for what a switch may have left out: then it is named. */
+static void test_left_out(void)
+{
+#if defined TOOLCALL_NO_REPAIR || defined TOOLCALL_NO_EVENTS
+    tcall tc;
+    tcall_desc desc;
+    tcall_writer report;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    tcall_writer_init(&report, out_text, sizeof out_text - 1);
+    desc.report = &report;
+    desc.repair = mended;
+    desc.on_event = heard;
+    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
+    out_text[report.fill] = '\0';
+#ifdef TOOLCALL_NO_REPAIR
+    CHECK(says("tcall_desc: repair was left out by TOOLCALL_NO_REPAIR\n"));
+#endif
+#ifdef TOOLCALL_NO_EVENTS
+    CHECK(says("tcall_desc: on_event was left out by TOOLCALL_NO_EVENTS\n"));
+#endif
+#else
+    (void)heard;
+#endif
+}
+
 static void test_repair_and_approval(void)
 {
     tcall tc;
@@ -180,8 +211,13 @@ static void test_repair_and_approval(void)
     desc.user = text;
     tools[0].confirm = true;
     desc.approve = allow;
+#ifdef TOOLCALL_NO_REPAIR
+    desc.repair = NULL;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+#else
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(!strcmp(answer(&tc, "weather", "{\"city\":\"Y\"}"), "Y K 2"));
+#endif
     runs = 0;
     answer(&tc, "weather", "{\"city\":\"Y\",\"unit\":\"kelvin\",\"days\":6}");
     CHECK(says("denied") && runs == 0);
@@ -433,6 +469,7 @@ int main(void)
 {
     test_calls();
     test_faults();
+    test_left_out();
     test_repair_and_approval();
 #ifndef TOOLCALL_NO_HOOKS
     test_hooks();

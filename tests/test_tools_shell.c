@@ -822,7 +822,7 @@ int main(int argc, char **argv)
         shapes();
         output();
         limits();
-        host(quick ? 50 : 1000);
+        host(quick ? 50 : 300);
         secrets();
         sandbox();
     } else {

@@ -60,15 +60,20 @@ typedef struct buffer {
     size_t len, room;
 } buffer;
 
-static void add(buffer *to, const char *bytes, size_t len)
+static void make_room(buffer *to, size_t len)
 {
-    if (to->len + len + 1 > to->room) {
+    if (len >= to->room - to->len) {
         size_t room = (to->len + len + 1) * 2;
         char *at = (char *)take(room, 1);
         memcpy(at, to->at ? to->at : "", to->len);
         to->at = at;
         to->room = room;
     }
+}
+
+static void add(buffer *to, const char *bytes, size_t len)
+{
+    make_room(to, len);
     memcpy(to->at + to->len, bytes, len);
     to->len += len;
     to->at[to->len] = 0;
@@ -80,28 +85,24 @@ __attribute__((format(printf, 2, 3), nonnull(2)))
 static void
 say(buffer *to, const char *format, ...)
 {
-    char line[1024], *longer;
-    int len;
     va_list args;
+    int len;
     va_start(args, format);
-    len = vsnprintf(line, sizeof line, format, args);
+    len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (len < (int)sizeof line) {
-        add(to, line, (size_t)len);
+    if (len < 0)
         return;
-    }
-    longer = (char *)take((size_t)len + 1, 1);
+    make_room(to, (size_t)len);
     va_start(args, format);
-    vsnprintf(longer, (size_t)len + 1, format, args);
+    vsnprintf(to->at + to->len, (size_t)len + 1, format, args);
     va_end(args);
-    add(to, longer, (size_t)len);
+    to->len += (size_t)len;
 }
 
 static char *join(const char *a, const char *b)
 {
     buffer both = {NULL, 0, 0};
-    add(&both, a, strlen(a));
-    add(&both, b, strlen(b));
+    say(&both, "%s%s", a, b);
     return both.at;
 }
 
@@ -119,7 +120,7 @@ typedef struct place {
 } place;
 
 static const char *tool_name; /* that is made */
-static bool refused;          /* it cannot be made whole */
+static int refusals;          /* why it cannot be made whole */
 static bool measuring;        /* it is only made to see how large it is */
 
 static void print_place(const place *at)
@@ -147,7 +148,7 @@ static void note(const place *at, const char *keyword, const char *reason)
 /* Says why a shape cannot say it. */
 static void refuse(const place *at, const char *keyword, const char *reason)
 {
-    refused = true;
+    refusals++;
     note(at, keyword, reason);
 }
 
@@ -238,9 +239,7 @@ static char *letters(tcall_str name, const char *otherwise)
 static char *numbered(const char *name, int number)
 {
     buffer made = {NULL, 0, 0};
-    add(&made, name, strlen(name));
-    if (number > 1)
-        say(&made, "_%d", number);
+    say(&made, number > 1 ? "%s_%d" : "%s", name, number);
     return made.at;
 }
 
@@ -701,21 +700,20 @@ static int limited_types(form of)
 /* Reads the limits of the one type that may have some. */
 static void read_limits(const place *at, meaning *made, tcall_json schema)
 {
+    static const struct {
+        int type;
+        void (*read)(const place *at, meaning *made, tcall_json schema);
+    } readers[] = {{TCALL_SHAPE_INTEGER, read_integer},
+                   {TCALL_SHAPE_NUMBER, read_number},
+                   {TEXTS, read_string},
+                   {LISTS, read_list},
+                   {OBJECTS, read_object}};
     int types = made->types, limited = 0;
-    for (int type = TCALL_SHAPE_INTEGER; type <= TCALL_SHAPE_OBJECT;
-         type *= 2) {
+    for (size_t i = types & TCALL_SHAPE_NUMBER ? 1 : 0;
+         i < TCALL_ARRAY_LEN(readers); i++) {
         meaning next = plain(types);
-        if (type & types & TCALL_SHAPE_NUMBER)
-            read_number(at, &next, schema);
-        else if (type & types && !(types & TCALL_SHAPE_NUMBER) &&
-                 type == TCALL_SHAPE_INTEGER)
-            read_integer(at, &next, schema);
-        else if (type & types & TCALL_SHAPE_STRING)
-            read_string(at, &next, schema);
-        else if (type & types & TCALL_SHAPE_ARRAY)
-            read_list(at, &next, schema);
-        else if (type & types & TCALL_SHAPE_OBJECT)
-            read_object(at, &next, schema);
+        if (types & readers[i].type)
+            readers[i].read(at, &next, schema);
         if (next.form) {
             limited++;
             *made = next;
@@ -879,9 +877,8 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
     tcall_json branch = tcall_json_first(branches);
     bool all = !strcmp(keyword, "allOf"), once = !strcmp(keyword, "oneOf");
     const char *why = tcall_json_count(branches) ? NULL : "is empty";
-    bool before = refused;
+    int before = refusals;
     meaning joint = plain(ALL), next;
-    refused = false;
     for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
@@ -896,9 +893,8 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
         why = narrow(made, &joint);
     if (!made->description && all)
         made->description = joint.description;
-    if (why && !refused) /* else the reason is in one of them */
+    if (why && refusals == before) /* else the reason is in one of them */
         refuse(at, keyword, why);
-    refused = refused || before;
 }
 
 static tcall_json root; /* the schema that "#/$defs/x" is in */
@@ -959,7 +955,8 @@ static void read_values(const place *at, meaning *made, tcall_json schema,
                         const char *keyword)
 {
     tcall_json given = value_of(schema, keyword);
-    bool single = !strcmp(keyword, "const"), before = refused;
+    bool single = !strcmp(keyword, "const");
+    int before = refusals;
     tcall_json value = tcall_json_first(given);
     const char *why;
     meaning meant;
@@ -967,16 +964,14 @@ static void read_values(const place *at, meaning *made, tcall_json schema,
     if (!given.tok)
         return;
     memset(&all, 0, sizeof all);
-    refused = false;
     if (single)
         add_value(at, &all, given, made->types);
     for (; !single && value.tok; value = tcall_json_next(value))
         add_value(at, &all, value, made->types);
     meant = of_values(at, &all, keyword);
-    why = refused ? NULL : narrow(made, &meant);
+    why = refusals > before ? NULL : narrow(made, &meant);
     if (why)
         refuse(at, keyword, why);
-    refused = refused || before;
 }
 
 static meaning read_schema(const place *at, tcall_json schema)
@@ -1065,38 +1060,30 @@ static void say_literal(buffer *to, const char *bytes, const char *indent)
     add(to, "\"", 1);
 }
 
-static const char *bound_text(char *room, int64_t bound)
+/* Adds a bound of an integer with so many bits; that it has none is said by
+ * the least or greatest one. */
+static void say_bound(buffer *to, int64_t bound, int bits)
 {
-    if (bound == INT64_MIN)
-        return "INT64_MIN";
-    if (bound == INT64_MAX)
-        return "INT64_MAX";
-    snprintf(room, 32, "%lld", (long long)bound);
-    return room;
+    if (bound == INT64_MIN || bound == INT64_MAX)
+        say(to, "INT%d_%s", bits, bound < 0 ? "MIN" : "MAX");
+    else
+        say(to, "%lld", (long long)bound);
 }
 
 static void integer_kind(kind *made, const meaning *what)
 {
-    char low[32], high[32];
     /* Bounds of INT32_MIN and INT32_MAX would not be said in the schema. */
-    bool small = what->low > INT32_MIN && what->high < INT32_MAX;
-    bool low_free = what->low == INT64_MIN && what->high < INT32_MAX;
-    bool high_free = what->high == INT64_MAX && what->low > INT32_MIN;
-    bool both_free = what->low == INT64_MIN && what->high == INT64_MAX;
-    made->size = made->align = 4;
-    if (small) {
-        say(&made->name, "integer(%s, %s)", bound_text(low, what->low),
-            bound_text(high, what->high));
-    } else if (option.int32 && (low_free || high_free || both_free)) {
-        say(&made->name, "integer(%s, %s)",
-            what->low == INT64_MIN ? "INT32_MIN" : bound_text(low, what->low),
-            what->high == INT64_MAX ? "INT32_MAX"
-                                    : bound_text(high, what->high));
-    } else {
-        made->size = made->align = 8;
-        say(&made->name, "integer64(%s, %s)", bound_text(low, what->low),
-            bound_text(high, what->high));
-    }
+    bool low =
+        what->low > INT32_MIN || (option.int32 && what->low == INT64_MIN);
+    bool high =
+        what->high < INT32_MAX || (option.int32 && what->high == INT64_MAX);
+    int bits = low && high ? 32 : 64;
+    made->size = made->align = bits / 8;
+    say(&made->name, bits == 32 ? "integer(" : "integer64(");
+    say_bound(&made->name, what->low, bits);
+    say(&made->name, ", ");
+    say_bound(&made->name, what->high, bits);
+    say(&made->name, ")");
 }
 
 /* Can these bounds be those of fixed(option.fixed, ...)? */
@@ -1110,26 +1097,31 @@ static bool is_fixed(const meaning *what)
            fabs(least - round(least)) < 1e-6 && fabs(most - round(most)) < 1e-6;
 }
 
+/* Adds a bound of a number as the schema has it. */
+static void say_limit(buffer *to, tcall_json bound, const char *otherwise)
+{
+    tcall_str text = tcall_json_str(bound);
+    if (bound.tok)
+        add(to, text.ptr, text.len);
+    else
+        say(to, "%s", otherwise);
+}
+
 static void number_kind(kind *made, const meaning *what)
 {
-    const char *least =
-        what->least.tok ? tcall_json_str(what->least).ptr : "TCALL_NO_MINIMUM";
-    const char *most =
-        what->most.tok ? tcall_json_str(what->most).ptr : "TCALL_NO_MAXIMUM";
-    int least_len = what->least.tok ? (int)tcall_json_str(what->least).len : 64;
-    int most_len = what->most.tok ? (int)tcall_json_str(what->most).len : 64;
-    made->size = made->align = 8;
-    if (is_fixed(what)) {
-        made->size = made->align = 4;
+    made->size = made->align = is_fixed(what) ? 4 : 8;
+    if (is_fixed(what))
         say(&made->name, "fixed(%ld, ", option.fixed);
-    } else {
+    else
         say(&made->name, "number%s(",
             what->over && what->under ? "_between"
             : what->over              ? "_over"
             : what->under             ? "_under"
                                       : "");
-    }
-    say(&made->name, "%.*s, %.*s)", least_len, least, most_len, most);
+    say_limit(&made->name, what->least, "TCALL_NO_MINIMUM");
+    say(&made->name, ", ");
+    say_limit(&made->name, what->most, "TCALL_NO_MAXIMUM");
+    say(&made->name, ")");
 }
 
 /* Returns the length of a default that is a text, else 0. */
@@ -1159,11 +1151,16 @@ static void string_kind(kind *made, const meaning *what)
     made->size = room + 1;
 }
 
-static names endings(const char *const *these)
+/* Returns the parts of a text between its spaces, the first may be empty. */
+static names split(const char *text)
 {
     names list = {NULL, 0, 0};
-    for (; *these; these++)
-        append(&list, join(*these, ""));
+    for (; *text; text += *text == ' ') {
+        buffer part = {NULL, 0, 0};
+        add(&part, text, strcspn(text, " "));
+        append(&list, part.at);
+        text += part.len;
+    }
     return list;
 }
 
@@ -1186,11 +1183,9 @@ static names word_names(const names *words, bool *plain_words)
 static void choice_kind(output *to, kind *made, const meaning *what,
                         const char *base)
 {
-    static const char *const fixed_endings[] = {"_word_count", "_words_",
-                                                "$_WORDS", NULL};
     bool plain_words;
     names words = word_names(&what->words, &plain_words);
-    names ends = endings(fixed_endings);
+    names ends = split("_word_count _words_ $_WORDS");
     char *name, *list;
     for (size_t i = 0; i < words.count; i++)
         append(&ends, join("_", words.at[i]));
@@ -1228,9 +1223,7 @@ static long aligned(long n, long align)
 static void list_kind(output *to, kind *made, const meaning *what,
                       const char *base, int level)
 {
-    static const char *const fixed_endings[] = {
-        "", "_min_", "_max_", "_flags_", "_ranges_", "_item_", NULL};
-    names ends = endings(fixed_endings);
+    names ends = split(" _min_ _max_ _flags_ _ranges_ _item_");
     kind item = kind_of(to, what->item, join(base, "_item"), level + 1);
     long min = (long)what->min, max = (long)what->max;
     char *name = claim(base, &ends);
@@ -1262,11 +1255,10 @@ static bool say_integer_default(buffer *to, const meaning *what,
 {
     int64_t number = tcall_json_int64(what->initial, INT64_MIN);
     bool small = number > INT32_MIN && number < INT32_MAX;
-    char room[32];
     if (number == INT64_MIN || number < what->low || number > what->high ||
         (made->size == 4 && !small))
         return false;
-    say(to, "%s", bound_text(room, number));
+    say_bound(to, number, 64);
     return true;
 }
 
@@ -1380,16 +1372,14 @@ static void say_row(buffer *to, const member *row, const char *name,
     say(to, ")");
 }
 
-static const char *const object_endings[] = {
-    "",         "_member_count", "_names_", "_descriptions_", "_initial_",
-    "_ranges_", "_members_",     "_shape",  "$_ROWS",         NULL};
-
 /* Writes the list of an object and its TCALL_SHAPE. The structs of its members
  * come before it. */
 static void object_kind(output *to, kind *made, const meaning *what,
                         const char *base, int level)
 {
-    names ends = endings(object_endings), members = {NULL, 0, 0};
+    names ends = split(" _member_count _names_ _descriptions_ _initial_ "
+                       "_ranges_ _members_ _shape $_ROWS");
+    names members = {NULL, 0, 0};
     buffer rows = {NULL, 0, 0};
     long bytes = 2 * (((long)what->member_count + 7) / 8), align = 1;
     char *name;
@@ -1555,16 +1545,16 @@ static void make_tool(const char *name, tcall_json schema,
     kind made;
     memset(&to, 0, sizeof to);
     tool_name = name;
-    refused = false;
+    refusals = 0;
     root = schema;
     if (tcall_json_count(schema))
         what = read_schema(NULL, schema);
     if (what.types != TCALL_SHAPE_OBJECT)
         refuse(NULL, "type", "arguments are an object");
     what.form = OBJECT;
-    if (!refused)
+    if (!refusals)
         find_room(&what);
-    if (refused) {
+    if (refusals) {
         refused_tools++;
         option.list = room;
         return;

@@ -18,26 +18,25 @@
  * word that begins with '-' one of its options. Every call asks for approval.
  *
  * The program runs under bubblewrap (bwrap, package bubblewrap), in namespaces
- * of its own: it sees the workspace, what desc.readable names, of the
- * directories of programs the listed ones, and a /tmp of its own that ends with
- * it. It has no network, no sockets, no other user's processes, no keyrings, no
- * shared memory with others, and a list of system calls less (seccomp). When it
- * ends, its time is over, the call is cancelled or the host ends, the kernel
- * kills all that it started. The thread that polls a call first has to live
- * until its end.
+ * of its own. It sees the workspace, what desc.readable names, the listed
+ * programs in the directories of programs, and a /tmp that ends with it. It has
+ * no network and no sockets, sees no other processes, keyrings, queues or
+ * shared memory, and cannot make the system calls of a list (seccomp). When it
+ * ends, when its time is over, when the call is cancelled or the host ends, the
+ * kernel kills all that it started. The thread that begins a call has to live
+ * until the call ends.
  *
- * The list of commands is a list of what may be started, by whom does not
- * matter. It says nothing of what a listed program does itself. These do
- * whatever their arguments or files say: awk, sed, find, tar, env, xargs, make,
- * git (hooks, aliases, filters), perl, python and every shell. List one and
- * what holds is the sandbox: such a program may read and change the workspace,
- * its .git and hard links in it too, use up its limits, and start what is
- * listed. What is executable in the workspace, in /usr/lib and other readable
- * places it may start too, unless there is a setpriv that knows Landlock
- * (util-linux 2.40): then no more than the listed programs and the dynamic
- * loader. No shell unless one is listed ("sh", NULL, "-c", NULL).
+ * The list says which programs may be started, whoever starts them; not what
+ * they do then. These do whatever their arguments or files say: awk, sed, find,
+ * tar, env, xargs, make, git (hooks, aliases, filters), perl, python and every
+ * shell. No shell is there unless it is listed ("sh", NULL, "-c", NULL). For
+ * such a program only the sandbox is a boundary: it can read and change all of
+ * the workspace, with .git and with files that have a hard link in it, use up
+ * its limits, and start what is listed. It can also start what is executable in
+ * the workspace, in /usr/lib and in other readable places, unless setpriv knows
+ * Landlock (util-linux 2.40): then only listed programs and dynamic loaders.
  *
- * Linux 5.3, user namespaces, bubblewrap 0.5. Needs _GNU_SOURCE before the
+ * Linux 5.3, user namespaces, bubblewrap 0.8. Needs _GNU_SOURCE before the
  * first system header.
  */
 #ifndef TTOOL_SHELL_H
@@ -324,20 +323,17 @@ static const unsigned ttool_refused_[] = {
 /* Calls from 424 on have the same number on each of these machines. Those that
  * are not here do not exist, be they older or newer than this list. */
 enum { TTOOL_FIRST_NEW_ = 424 };
-static const unsigned ttool_new_[] = {424 /* pidfd_send_signal */,
-                                      434 /* pidfd_open */,
-                                      436 /* close_range */,
-                                      437 /* openat2 */,
-                                      439 /* faccessat2 */,
-                                      441 /* epoll_pwait2 */,
-                                      444 /* landlock, three */,
-                                      445,
-                                      446,
-                                      449 /* futex_waitv */,
-                                      452 /* fchmodat2 */,
-                                      454 /* futex, three */,
-                                      455,
-                                      456};
+/* clang-format off */
+static const unsigned ttool_new_[] = {
+    424 /* pidfd_send_signal */, 434 /* pidfd_open */, 436 /* close_range */,
+    437 /* openat2 */, 439 /* faccessat2 */, 441 /* epoll_pwait2 */,
+    444, 445, 446 /* landlock */, 449 /* futex_waitv */, 452 /* fchmodat2 */,
+    454, 455, 456 /* futex */,
+#ifdef __arm__
+    0xF0002 /* cacheflush */, 0xF0005 /* set_tls */
+#endif
+};
+/* clang-format on */
 
 typedef struct ttool_filter_ {
     struct sock_filter code[2 * (sizeof ttool_refused_ + sizeof ttool_new_) /
@@ -871,10 +867,10 @@ static void ttool_bash_admit_(ttool_bash_ *run, const ttool_shell_desc *d)
 static void ttool_bash_listen_(ttool_bash_ *run, const ttool_shell_desc *d)
 {
     size_t room = sizeof run->said - 1 - run->said_len;
-    ssize_t n = run->status < 0 || !room
-                    ? 0
+    ssize_t n = run->status < 0
+                    ? -1
                     : read(run->status, run->said + run->said_len, room);
-    if (n == 0 && run->status >= 0 && room)
+    if (n == 0)
         ttool_drop_(&run->status);
     if (n <= 0)
         return;
@@ -913,8 +909,8 @@ static void ttool_bash_take_(ttool_bash_ *run, const ttool_shell_desc *d,
     int looks;
     ssize_t n;
     for (looks = 0; looks < 64; looks++) {
-        n = read(run->output, piece, sizeof piece);
-        if (n == 0)
+        n = run->output < 0 ? -1 : read(run->output, piece, sizeof piece);
+        if (n == 0) /* else it would be readable for ever */
             ttool_drop_(&run->output);
         if (n <= 0)
             return;
@@ -952,17 +948,11 @@ static void ttool_bash_reap_(ttool_bash_ *run, int options)
     run->ended = pid != 0; /* or the host ignores SIGCHLD: nothing to reap */
 }
 
-/* Waits for something to do, and does it. True: it has ended, or has to. */
+/* Does what there is to do. True: it has ended, or has to. */
 static bool ttool_bash_step_(ttool_bash_ *run, const ttool_shell_desc *d,
-                             tcall_ctx *cx, int ms)
+                             tcall_ctx *cx)
 {
     uint32_t spent;
-    struct pollfd p[2];
-    p[0].fd = run->output;
-    p[1].fd = run->status;
-    p[0].events = p[1].events = POLLIN;
-    p[0].revents = p[1].revents = 0;
-    (void)poll(p, 2, ms);
     /* whether it had ended before the last of its output was read */
     ttool_bash_reap_(run, WNOHANG);
     ttool_bash_listen_(run, d);
@@ -1002,7 +992,7 @@ static void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
     uint32_t began = ttool_sys_now_ms_();
     while (run->boxed && !run->inside && !run->ended &&
            ttool_sys_now_ms_() - began < TTOOL_SWEEP_MS_)
-        (void)ttool_bash_step_(run, d, NULL, 20);
+        (void)(ttool_bash_step_(run, d, NULL) || poll(NULL, 0, 1));
     if (*run->group)
         (void)ttool_group_set_(run->group, "cgroup.kill", 1);
     if (run->handle >= 0)
@@ -1274,7 +1264,7 @@ static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
     if (ends || run->stopped)
         return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
     tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
-    return tcall_wait_ms(&cx->wait, TCALL_WAIT_MOST_MS);
+    return tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
 }
 
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1292,7 +1282,7 @@ static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         if (r < 0)
             return r;
     }
-    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx, 0)) {
+    if (cx->stop == 0 && !ttool_bash_step_(run, &shell->desc, cx)) {
         ttool_bash_progress_(cx, run);
         return ttool_bash_wait_(cx, run);
     }
@@ -1353,8 +1343,8 @@ static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run,
         return shell->desc.cgroup ? "its cgroup has no limits to set, or it "
                                     "could not be started"
                                   : "it could not be started";
-    while (!ttool_bash_step_(run, &shell->desc, NULL, 20))
-        continue;
+    while (!ttool_bash_step_(run, &shell->desc, NULL))
+        (void)poll(NULL, 0, 1);
     ttool_bash_end_(run, &shell->desc);
     if (ttool_bash_said_(run, "\"exit-code\":") == 0)
         return NULL;

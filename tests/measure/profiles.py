@@ -129,7 +129,7 @@ def stack_avr(name, elf):
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
-    names = sorted(p.stem for p in (ROOT / "examples" / "profiles").glob("*.c"))
+    names = sorted({p.stem for p in (ROOT / "examples" / "profiles").glob("*.c")} - {"uno"})
     rows, check = [], Checks("profiles")
     for target in QEMU:
         prefix = size.TARGETS[target][0]
