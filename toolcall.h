@@ -2205,7 +2205,8 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. NULL: no repair. */
+     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
+     * is not repaired: nobody knows what was meant. NULL: no repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -2524,6 +2525,8 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
+    /* private: the arguments with what was injected; missing: nothing was */
+    tcall_json injected;
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -2652,7 +2655,9 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
  * this turns it into a success. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
- * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * like the first one, and approval is asked for again. At
+ * TCALL_WILL_INJECT_SECRETS only the tool gets the new ones: approvals, hooks,
+ * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 /* Replaces the output. What does not fit is cut. */
@@ -16518,8 +16523,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
-    /* What was cut may mean anything: only a repair can complete it. */
-    if (call->incomplete && !call->repaired)
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     return tcall_hydrate_judge_(tc, call, base);
 }
@@ -16534,7 +16539,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_block *block = &tc->block;
     tcall_writer out;
     int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY)
+    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
         return r;
     tc->repairs++;
     tcall_hydrate_writer_(block, &out);
@@ -16868,6 +16873,28 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* Where secrets are injected the tool gets other arguments than were asked for:
+ * they are checked in a copy of the call, so that nobody else sees them, not
+ * even in what is said of a fault. */
+static int tcall_inject_(tcall_ctx *cx, tcall_str text)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_call *run = (tcall_call *)tcall_block_take_(block, sizeof *run);
+    int error;
+    if (!run)
+        return TCALL_E_MEMORY;
+    *run = *cx->call;
+    run->arguments = text;
+    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    if (error == TCALL_OK)
+        error = tcall_hydrate_bind_(cx->tc, run);
+    if (error < 0)
+        return error;
+    cx->injected = run->args;
+    cx->bound = run->cx.bound;
+    return TCALL_OK;
+}
+
 /* The new arguments go the way of the first ones, and nothing that was said of
  * those holds any more: not the check, not the approval. Once the tool has run
  * it is too late. */
@@ -16882,6 +16909,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (!change || tcall_keep_(cx, text, &text) < 0)
         return call->error = TCALL_E_MEMORY;
     change->input = call->args;
+    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
+        return tcall_inject_(cx, text);
+    cx->injected = tcall_json_none_();
     call->arguments = text;
     call->approved = call->validated = false;
     call->incomplete = 0;
@@ -17452,12 +17482,13 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
+    tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     int r;
     cx->tool_ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, call->args, cx->out));
+    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;

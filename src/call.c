@@ -538,8 +538,8 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
     tc->block.high = base;
     call->step = TCALL_STEP_PARSE;
     call->cx.bound = NULL;
-    /* What was cut may mean anything: only a repair can complete it. */
-    if (call->incomplete && !call->repaired)
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
     return tcall_hydrate_judge_(tc, call, base);
 }
@@ -554,7 +554,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
     tcall_block *block = &tc->block;
     tcall_writer out;
     int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY)
+    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
         return r;
     tc->repairs++;
     tcall_hydrate_writer_(block, &out);

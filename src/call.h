@@ -73,6 +73,8 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
+    /* private: the arguments with what was injected; missing: nothing was */
+    tcall_json injected;
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */

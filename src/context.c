@@ -176,6 +176,28 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     return change;
 }
 
+/* Where secrets are injected the tool gets other arguments than were asked for:
+ * they are checked in a copy of the call, so that nobody else sees them, not
+ * even in what is said of a fault. */
+static int tcall_inject_(tcall_ctx *cx, tcall_str text)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_call *run = (tcall_call *)tcall_block_take_(block, sizeof *run);
+    int error;
+    if (!run)
+        return TCALL_E_MEMORY;
+    *run = *cx->call;
+    run->arguments = text;
+    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    if (error == TCALL_OK)
+        error = tcall_hydrate_bind_(cx->tc, run);
+    if (error < 0)
+        return error;
+    cx->injected = run->args;
+    cx->bound = run->cx.bound;
+    return TCALL_OK;
+}
+
 /* The new arguments go the way of the first ones, and nothing that was said of
  * those holds any more: not the check, not the approval. Once the tool has run
  * it is too late. */
@@ -190,6 +212,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     if (!change || tcall_keep_(cx, text, &text) < 0)
         return call->error = TCALL_E_MEMORY;
     change->input = call->args;
+    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
+        return tcall_inject_(cx, text);
+    cx->injected = tcall_json_none_();
     call->arguments = text;
     call->approved = call->validated = false;
     call->incomplete = 0;

@@ -58,7 +58,9 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
  * this turns it into a success. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
- * like the first one, and approval is asked for again. Returns TCALL_OK or the
+ * like the first one, and approval is asked for again. At
+ * TCALL_WILL_INJECT_SECRETS only the tool gets the new ones: approvals, hooks,
+ * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
 /* Replaces the output. What does not fit is cut. */

@@ -158,12 +158,13 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
+    tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     int r;
     cx->tool_ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, call->args, cx->out));
+    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;

@@ -257,7 +257,8 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. NULL: no repair. */
+     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
+     * is not repaired: nobody knows what was meant. NULL: no repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */

@@ -167,6 +167,8 @@ static void test_changes(void)
 {
     int stage;
     for (stage = 0; stage <= TCALL_WILL_EXECUTE; stage++) {
+        /* What is injected is nobody's but the tool's. */
+        bool asked = stage != TCALL_WILL_INJECT_SECRETS;
         if (stage == TCALL_AROUND_EXECUTE || stage == TCALL_DID_CACHE_HIT)
             continue;
         prepare();
@@ -179,7 +181,8 @@ static void test_changes(void)
         CHECK(call.cx.history && call.cx.history->stage == stage);
         CHECK(strcmp(call.cx.history->by, tcall_stage_name(stage)) == 0);
         other = "{\"n\":77}"; /* checked like the first */
-        CHECK(once("{\"n\":3}") == TCALL_E_INVALID && says("maximum"));
+        CHECK(once("{\"n\":3}") == TCALL_E_INVALID &&
+              asked == (strstr(result, "maximum") != NULL));
         CHECK(world.runs == 1);
         if (stage <= TCALL_WILL_VALIDATE_INPUT &&
             stage != TCALL_WILL_AUTHORIZE) {
@@ -199,7 +202,8 @@ static void test_changes(void)
         other = "{\"n\":8}";
         verdict = TCALL_VERDICT_ALLOW;
         CHECK(once("{\"n\":3}") == TCALL_OK);
-        CHECK(count('?') == (stage > TCALL_WILL_CHECK_CONSENT ? 2 : 1));
+        CHECK(count('?') ==
+              (stage > TCALL_WILL_CHECK_CONSENT && asked ? 2 : 1));
         CHECK(count('?') == count('='));
         CHECK(tc.block.high == 0);
     }

@@ -135,6 +135,28 @@ def scripts():
     check(said["runs"] == [{"tool": "get", "arguments": {"id": 9}}], f"repair: {said}")
 
 
+def secrets():
+    """What is injected just before the run reaches the tool and nobody else,
+    whether it runs well, fails, waits, or asks again."""
+    ask = openai(None, ("a", "get", {"id": 1}))
+    keyed = {**GET["parameters"], "properties": {**GET["parameters"]["properties"],
+                                                 "key": {"type": "string", "maxLength": 12}}}
+    for script in ([{"text": "good"}], [{"fail": "no"}], [{"again": 2}, {"text": "good"}],
+                   [{"retry_after": 5}]):
+        for more in ({}, {"confirm": True}):
+            said, = talk([turn("x", ask, openai("Done."))], [tool(
+                parameters=keyed, secret={"key": "S3CRET"}, script=script, **more)],
+                approve=[True])
+            runs = said.pop("runs")
+            check(all(r["arguments"] == {"id": 1, "key": "S3CRET"} for r in runs) and runs,
+                  f"{script}: {runs}")
+            check("S3CRET" not in json.dumps(said), f"{script}, {more}: {said}")
+            check(said["provenance"][0]["arguments"] == '{"id": 1}', said["provenance"])
+    said, = talk([turn("x", ask, openai("Done."))], [tool(
+        parameters=keyed, secret={"key": "S3CRET, too long"})])
+    check(not said["runs"] and "S3CRET" not in json.dumps(said), f"a fault: {said}")
+
+
 def limits():
     """A model that calls for ever, servers that fail, a plan that runs nothing."""
     ask = openai(None, ("a", "get", {"id": 1}))
@@ -157,7 +179,7 @@ def limits():
 
 
 def main():
-    for part in (formats, switches, verdicts, scripts, limits):
+    for part in (formats, switches, verdicts, scripts, secrets, limits):
         part()
     return check.end()
 

@@ -43,6 +43,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from checks import Checks  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = ROOT / "build" / "size"
@@ -120,7 +123,7 @@ POINTERS = {
     "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "validator.check": [],
     "desc.*": [], "transport.*": [], "tool.run": [], "hook.filter": [],
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
-    "part": ["tcall_tell_part_", "tcall_mcp_part_"],
+    "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
     "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
     "scorer.score": [],
 }
@@ -133,6 +136,8 @@ BELOW = [
     # a sentence within a sentence says bounds
     ("tcall_tell_misfit_", "part", ["tcall_tell_part_"]),
     ("tcall_tell_part_", "part", ["tcall_tell_bound_"]),
+    ("tcall_say_sentence_", "part", ["tcall_say_part_"]),
+    ("tcall_say_part_", "part", ["tcall_say_limit_"]),
     ("tcall_mcp_part_", "part", []),
     ("tcall_write*", "writer.sink", []), ("tcall_mcp_*", "writer.sink", []),
 ]
