@@ -1914,9 +1914,11 @@ typedef enum tcall_kind {
 /* One thing said in a conversation. */
 typedef struct tcall_item {
     uint8_t kind; /* tcall_kind */
-    /* Of a result: why the call failed. Of a call: it must not run, TCALL_E_CUT or
-     * TCALL_E_MEMORY (its arguments were too large to keep). Arguments that end
-     * too early without a word of the provider are found by tcall_hydrate. */
+    /* Of a result: why the call failed. Of a call: it must not run,
+     * TCALL_E_CUT, TCALL_E_MEMORY (its arguments were too large to keep) or
+     * TCALL_E_UNHANDLED (they came in a form that is not read). Arguments that
+     * end too early without a word of the provider are found by tcall_hydrate.
+     */
     int error;
     tcall_str id; /* of a call, and of its result */
     tcall_str name;
