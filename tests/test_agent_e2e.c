@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -422,20 +423,23 @@ static void check_workspace(void)
     const char *at;
     FILE *f;
     size_t n = 0;
+    int error;
 
-    CHECK(mkdtemp(root) != NULL);
+    /* Programs in a sandbox are not root, even if the test is. */
+    CHECK(mkdtemp(root) != NULL && chmod(root, 0755) == 0);
     snprintf(path, sizeof path, "%s/a.txt", root);
     f = fopen(path, "w");
     CHECK(f && fputs("one\ntwo\n", f) >= 0 && fclose(f) == 0);
     for (int i = 0; i < WORKS; i++)
         n += (size_t)snprintf(input + n, sizeof input - n, "%s\n",
                               works[i].request);
-    CHECK(agent(input, args) == 0);
+    error = agent(input, args);
     if (printed("without a sandbox")) {
         printf("SKIPPED: this system has no sandbox for --allow-command\n");
         args[5] = NULL;
-        CHECK(agent(input, args) == 0);
+        error = agent(input, args);
     }
+    CHECK(error == 0);
     at = output;
     for (int i = 0; i < WORKS; i++) {
         const char *end;

@@ -6,7 +6,8 @@
  * table on a line, quotes, links as [text](address) and texts in place of
  * images. What a browser does not show is left out: scripts, templates, and
  * elements that say so (hidden, display: none, visibility: hidden). Characters
- * come in the encoding that the server or the page names, by iconv.
+ * come in the encoding that the server or the page names, by iconv; with
+ * TTOOL_NO_ICONV, for static programs, in UTF-8 and windows-1252 only.
  *
  * With TTOOL_LIBXML2 the parser of libxml2 reads the page, from 2.14 on, which
  * splits pages as the HTML Standard does. Releases before that show what is
@@ -26,7 +27,9 @@
 #define TTOOL_HTML_IMPLEMENTED_
 
 #include <errno.h>
+#ifndef TTOOL_NO_ICONV
 #include <iconv.h>
+#endif
 #include <stdlib.h>
 #include <strings.h>
 
@@ -646,6 +649,18 @@ typedef struct ttool_html_ {
 #endif
 } ttool_html_;
 
+/* A character of windows-1252, which numbers from 0x80 to 0x9F in references
+ * mean, too, as the HTML Standard has it. */
+static uint16_t ttool_windows_code_(uint8_t byte)
+{
+    static const uint16_t codes[] = {
+        0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+        0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+        0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+        0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
+    return byte >= 0x80 && byte < 0xA0 ? codes[byte - 0x80] : byte;
+}
+
 /* Takes text that is no HTML as it is. */
 static void ttool_plain_feed_(ttool_part_ *part, const char *bytes, size_t len)
 {
@@ -812,21 +827,15 @@ static uint32_t ttool_named_code_(const char *name)
     return 0;
 }
 
-/* Numbers from 0x80 to 0x9F mean windows-1252, as the HTML Standard has it. */
 static uint32_t ttool_numbered_code_(const char *digits)
 {
-    static const uint16_t windows[] = {
-        0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-        0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
-        0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-        0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
     bool hex = digits[0] == 'x' || digits[0] == 'X';
     char *end;
     unsigned long code = strtoul(digits + hex, &end, hex ? 16 : 10);
     if (end == digits + hex || *end)
         return 0;
-    if (code - 0x80 < TCALL_ARRAY_LEN(windows))
-        code = windows[code - 0x80];
+    if (code < 0x100)
+        code = ttool_windows_code_((uint8_t)code);
     return !code || code > 0x10FFFF || code >> 11 == 0x1B ? 0xFFFD
                                                           : (uint32_t)code;
 }
@@ -1169,6 +1178,59 @@ static void ttool_html_end_(ttool_html_ *html)
 
 /* -- Characters ----------------------------------------------------------- */
 
+#ifdef TTOOL_NO_ICONV
+
+/* What iconv does, for windows-1252 alone. */
+typedef int ttool_code_;
+#define TTOOL_UTF8_ (-1)
+
+static ttool_code_ ttool_code_open_(const char *name)
+{
+    return strcmp(name, "windows-1252") == 0 ? 0 : TTOOL_UTF8_;
+}
+
+static size_t ttool_code_read_(ttool_code_ code, char **from, size_t *len,
+                               char **to, size_t *room)
+{
+    (void)code;
+    for (; *len && *room >= 4; --*len) {
+        int n = ttool_utf8_((uint8_t *)*to,
+                            ttool_windows_code_((uint8_t) * (*from)++));
+        *to += n;
+        *room -= (size_t)n;
+    }
+    errno = E2BIG;
+    return *len ? (size_t)-1 : 0;
+}
+
+static void ttool_code_close_(ttool_code_ code)
+{
+    (void)code;
+}
+
+#else
+
+typedef iconv_t ttool_code_;
+#define TTOOL_UTF8_ ((iconv_t)-1)
+
+static ttool_code_ ttool_code_open_(const char *name)
+{
+    return iconv_open("UTF-8", name);
+}
+
+static size_t ttool_code_read_(ttool_code_ code, char **from, size_t *len,
+                               char **to, size_t *room)
+{
+    return iconv(code, from, len, to, room);
+}
+
+static void ttool_code_close_(ttool_code_ code)
+{
+    iconv_close(code);
+}
+
+#endif
+
 enum { TTOOL_HEAD_ = 1024 /* bytes in which a page names its encoding */ };
 
 /* A page as bytes of any encoding. */
@@ -1176,7 +1238,7 @@ typedef struct ttool_document_ {
     ttool_html_ html;
     char charset[32]; /* as the server says; "": the page may say it itself */
     bool begun;       /* the encoding is known */
-    iconv_t from;     /* (iconv_t)-1: UTF-8, as it is */
+    ttool_code_ from; /* TTOOL_UTF8_: as it is */
     char head[TTOOL_HEAD_]; /* the first bytes; then a character's */
     size_t len;             /* bytes in there */
 } ttool_document_;
@@ -1223,7 +1285,7 @@ static void ttool_sniff_(ttool_document_ *d)
 
 /* Opens the encoding. Its name means what browsers take it for: the HTML
  * Standard reads all of ISO 8859-1 as windows-1252. */
-static iconv_t ttool_open_charset_(const char *name)
+static ttool_code_ ttool_open_charset_(const char *name)
 {
     static const char *const meant[][2] = {{"iso-8859-1", "windows-1252"},
                                            {"iso8859-1", "windows-1252"},
@@ -1241,11 +1303,11 @@ static iconv_t ttool_open_charset_(const char *name)
                                            {"big5", "big5-hkscs"}};
     size_t i;
     if (!name[0] || strcmp(name, "utf-8") == 0 || strcmp(name, "utf8") == 0)
-        return (iconv_t)-1;
+        return TTOOL_UTF8_;
     for (i = 0; i < TCALL_ARRAY_LEN(meant); i++)
         if (strcmp(meant[i][0], name) == 0)
             name = meant[i][1];
-    return iconv_open("UTF-8", name);
+    return ttool_code_open_(name);
 }
 
 /* Decodes as much as is whole; what is no character becomes U+FFFD. Returns how
@@ -1258,7 +1320,7 @@ static size_t ttool_decode_bytes_(ttool_document_ *d, char *bytes, size_t len)
         size_t done;
         to = out;
         room = sizeof out;
-        done = iconv(d->from, &from, &len, &to, &room);
+        done = ttool_code_read_(d->from, &from, &len, &to, &room);
         ttool_html_feed_(&d->html, out, (size_t)(to - out));
         if (done != (size_t)-1 || errno == E2BIG)
             continue;
@@ -1276,7 +1338,7 @@ static size_t ttool_decode_bytes_(ttool_document_ *d, char *bytes, size_t len)
 static void ttool_document_on_(ttool_document_ *d, const char *bytes,
                                size_t len)
 {
-    if (d->from == (iconv_t)-1) {
+    if (d->from == TTOOL_UTF8_) {
         ttool_html_feed_(&d->html, bytes, len);
         return;
     }
@@ -1335,8 +1397,8 @@ static void ttool_document_free_(ttool_document_ *d)
     if (!d->begun)
         return;
     ttool_html_end_(&d->html);
-    if (d->from != (iconv_t)-1)
-        iconv_close(d->from);
+    if (d->from != TTOOL_UTF8_)
+        ttool_code_close_(d->from);
     d->begun = false;
 }
 

@@ -77,7 +77,7 @@ KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
         "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "OPENAI", "AGENT"}}
 # What is aimed at on an M4 with -Os, and what it is held at until then.
 BARS = {("core", "M4 -Os"): (28 * 1024, 41970),
-        ("agent", "M4 -Os"): (41 * 1024, 57200)}
+        ("agent", "M4 -Os"): (41 * 1024, 60600)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
 STACK_HELD = {# schemas of shapes in each other, six levels of them
