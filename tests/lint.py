@@ -65,7 +65,7 @@ def taken(path):
     for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|^TCALL_ARGS\(|"
                          r"^TCALL_(?:OPEN_|EMPTY_)*(?:SHAPE|LIST|CHOICE)(?:_AS)?\([^\n]*\n|"
                          r"^static (?:const )?tcall_tool (\w+)\[\w*\] = |"
-                         r"^\s*tool\.(name|description|parameters) = ",
+                         r"^\s*tool\.(name|description|parameters|shape) = ",
                          text, re.M):
         code = m.group(0)
         if not code.startswith("#define") and not code.endswith("\n"):
