@@ -23,7 +23,7 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-static char answers[4][2048];
+static char answers[4][4096];
 static int round_;
 static size_t given;
 static char sent[4][32768];
