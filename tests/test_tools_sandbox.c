@@ -228,8 +228,8 @@ static const char *const attempts[] = {
     "S(428, -100, b\"/\", 1)",
     "S(430, b\"tmpfs\", 0)",
     "S(442, -100, b\"/\", 0, ctypes.create_string_buffer(32), 32)",
-    "S(SYS_name_to_handle_at, -100, b\".\", ctypes.create_string_buffer(136), "
-    "ctypes.create_string_buffer(8), 0)",
+    ("S(SYS_name_to_handle_at, -100, b\".\", ctypes.create_string_buffer(136), "
+     "ctypes.create_string_buffer(8), 0)"),
     "S(SYS_open_by_handle_at, -100, ctypes.create_string_buffer(136), 0)",
     /* devices, and what belongs to the machine */
     "os.mknod(\"block\", 0o60600, os.makedev(8, 0))",
