@@ -1650,7 +1650,8 @@ TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
 TCALL_API int tcall_write_int(tcall_writer *writer, tcall_int value);
 TCALL_API int tcall_write_uint(tcall_writer *writer, tcall_uint value);
-/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
+/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. At
+ * most 20 decimals. */
 TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
                                 int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
@@ -8099,12 +8100,14 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
     int digits = 0;
     bool more;
+    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
     do {
         if (digits && digits == decimals)
             *--first = '.';
         more = tcall_write_digit_(&number, --first);
         digits++;
-    } while ((more || digits <= decimals) && first > out + 2);
+    } while (more || digits <= decimals);
     if (minus)
         *--first = '-';
     return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));

@@ -379,12 +379,14 @@ static int tcall_write_number_(tcall_writer *writer, bool minus,
     char out[TCALL_NUMBER_ROOM_], *first = out + sizeof out;
     int digits = 0;
     bool more;
+    if (decimals > TCALL_NUMBER_ROOM_ - 4)
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
     do {
         if (digits && digits == decimals)
             *--first = '.';
         more = tcall_write_digit_(&number, --first);
         digits++;
-    } while ((more || digits <= decimals) && first > out + 2);
+    } while (more || digits <= decimals);
     if (minus)
         *--first = '-';
     return tcall_write_bytes(writer, first, (size_t)(out + sizeof out - first));

@@ -69,7 +69,8 @@ TCALL_API int tcall_write_string(tcall_writer *writer, const char *text);
 TCALL_API int tcall_write_str(tcall_writer *writer, tcall_str text);
 TCALL_API int tcall_write_int(tcall_writer *writer, tcall_int value);
 TCALL_API int tcall_write_uint(tcall_writer *writer, tcall_uint value);
-/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. */
+/* Writes value / 10^decimals without floating point: (2150, 2) is 21.50. At
+ * most 20 decimals. */
 TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
                                 int decimals);
 /* Writes the fewest digits that read back as the same number. JSON has no
