@@ -104,7 +104,8 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take. */
+/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
+ * with more than 40 bytes. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
@@ -120,7 +121,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are

@@ -15,11 +15,11 @@ fetch them, types and openapi count as skipped, and so does all without data.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
 
+import npm
 from checks import Checks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -142,25 +142,7 @@ def written(provider, lines):
 
 def packages():
     """Why the packages are not there, or None."""
-    if os.path.exists(os.path.join(TYPES, "complete")):
-        return None
-    if not shutil.which("npm"):
-        return "npm is not installed"
-    os.makedirs(TYPES, exist_ok=True)
-    with open(os.path.join(TYPES, "package.json"), "w") as f:
-        f.write('{"private": true, "type": "commonjs"}')
-    try:
-        p = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-             "--fetch-retries=1", "--fetch-timeout=20000", *PACKAGES],
-            cwd=TYPES, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=120)
-    except subprocess.TimeoutExpired:
-        return "npm did not end"
-    if p.returncode:
-        return "npm could not fetch the packages: " + p.stdout[-300:]
-    open(os.path.join(TYPES, "complete"), "w").close()
-    return None
+    return npm.fetch("types", PACKAGES, "commonjs")
 
 
 def check_types(check, bodies):
