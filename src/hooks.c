@@ -168,8 +168,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -233,9 +233,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }

@@ -224,9 +224,9 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
 static void on_event(void *user, const tcall_event *event)
 {
     static const char *const kinds[] = {
-        "hydrated", "repair", "approval", "start",  "output",
-        "end",      "text",   "request",  "answer", "verdict",
-        "progress", "error",  "retry",    "pick",   "piece"};
+        "hydrated", "repair",  "approval", "start",   "output",   "end",
+        "text",     "request", "answer",   "verdict", "progress", "error",
+        "retry",    "pick",    "piece",    "hook"};
     conversation *c = (conversation *)user;
     tcall_writer *w = &c->list[EVENTS].out;
     tcall_write_open(w, '{');
