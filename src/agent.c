@@ -128,8 +128,6 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Is this tool one of those that were sent last? */
 static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 {
@@ -141,11 +139,12 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
+ * them; with a count below 0, all tools. Returns whether other tools are
+ * sent now. */
 static bool tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
-    bool known = agent->picked && count >= 0;
+    bool known = count < 0 ? !agent->picked : agent->picked;
     int i;
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
@@ -158,6 +157,8 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     return true;
 }
 
+#ifndef TOOLCALL_NO_PICK
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
  * them are sent. Returns whether they are others than before. */
 static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
@@ -166,7 +167,7 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
+        return tcall_agent_take_picks_(agent, NULL, -1);
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -179,11 +180,10 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 
 #else
 
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    (void)agent;
     (void)text;
-    return false;
+    return tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -201,31 +201,6 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
-{
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
-        return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
-    agent->started = tcall_agent_now_(agent);
-    agent->rounds = agent->calls = agent->tries = 0;
-    agent->tokens = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
-    /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = 0;
-    agent->reconnected = false;
-    agent->run = true;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_OK;
-}
-
 void tcall_agent_cancel(tcall_agent *agent)
 {
     agent->cancelled = 1;
@@ -237,10 +212,10 @@ static int tcall_agent_over_(const tcall_agent *agent)
     uint32_t limit = agent->desc.max_ms;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
+    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
         return TCALL_E_TIMEOUT;
     if (agent->desc.max_turn_tokens &&
-        agent->tokens >= agent->desc.max_turn_tokens)
+        agent->turn.tokens >= agent->desc.max_turn_tokens)
         return TCALL_E_LIMIT;
     return TCALL_OK;
 }
@@ -261,8 +236,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 /* In the last round that is left the model has to answer in words. */
 static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return agent->rounds + 1 >= agent->desc.max_rounds ||
-           agent->calls >= agent->desc.max_calls;
+    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+           agent->turn.calls >= agent->desc.max_calls;
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -287,7 +262,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
-    if (agent->run && tcall_agent_last_round_(agent))
+    if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -389,6 +364,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
+    if (agent->turn.rounds >= agent->desc.max_rounds)
+        return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) &&
         agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
         tcall_chat_forget_(&agent->chat);
@@ -511,7 +488,8 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
+    if (!agent->turn.plan && agent->answer.calls &&
+        agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result < 0 ? result : tcall_answer_ending(&agent->answer);
 }
@@ -529,12 +507,12 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
     if (answer->input_tokens > 0)
         more = (uint32_t)answer->input_tokens;
     if (answer->output_tokens > 0)
         more += (uint32_t)answer->output_tokens;
-    agent->tokens += more < room ? more : room;
+    agent->turn.tokens += more < room ? more : room;
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -553,13 +531,13 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
-    agent->rounds++;
+    agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->run         ? TCALL_AGENT_CALLS_
-                                        : TCALL_AGENT_PLANNED_;
+                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
+                                        : TCALL_AGENT_CALLS_;
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
@@ -606,6 +584,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->turn = &agent->turn;
     return true;
 }
 
@@ -641,11 +620,25 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
+/* Does a call of the last answer with this id have no result yet? */
+static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int lacks = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (tcall_str_eq(item.id, id))
+            lacks += (item.kind == TCALL_ITEM_CALL) -
+                     (item.kind == TCALL_ITEM_RESULT);
+    return lacks > 0;
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_)
+    if (agent->state != TCALL_AGENT_PLANNED_ ||
+        !tcall_agent_lacks_result_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
@@ -653,7 +646,6 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         return result;
     if (++agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
-        agent->run = true;
         agent->state = TCALL_AGENT_OPEN_;
     }
     return TCALL_OK;
@@ -701,12 +693,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
+    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -733,7 +725,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
     tcall *tc = agent->desc.tc;
     tcall_block *block = &tc->block;
-    tcall_call *call = &agent->batch[agent->turn];
+    tcall_call *call = &agent->batch[agent->current];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer *out = &agent->out;
     int result;
@@ -755,7 +747,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
         return result;
     if (out->error)
         return out->error;
-    if (agent->turn == agent->delivered)
+    if (agent->current == agent->delivered)
         return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
                        &call->cx.result.output);
@@ -791,8 +783,8 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
     for (i = 0; i < agent->batch_count; i++)
         open += agent->batch[i].cx.state != TCALL_DONE_;
     do
-        agent->turn = (agent->turn + 1) % agent->batch_count;
-    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
+        agent->current = (agent->current + 1) % agent->batch_count;
+    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
     agent->waiting = waits ? agent->waiting + 1 : 0;
     agent->asking = asks ? agent->asking + 1 : 0;
     if (agent->waiting < open)
@@ -820,8 +812,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (over < 0)
         return over;
     agent->state = TCALL_AGENT_OPEN_;
-    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
-                                                  : TCALL_E_LIMIT;
+    return TCALL_E_AGAIN;
 }
 
 /* Runs one call for a while. Where the turn is over, calls that are under way
@@ -832,7 +823,7 @@ TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
     tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    call = &agent->batch[agent->turn];
+    call = &agent->batch[agent->current];
     result = TCALL_E_AGAIN;
     if (over < 0 || tcall_agent_due_(agent, call)) {
         result = tcall_agent_turn_(agent, over);
@@ -929,7 +920,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     const tcall_agent_desc *desc = &agent->desc;
     long told = agent->response.retry_after_ms;
     uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
         agent->tries >= desc->max_tries ||
@@ -1017,15 +1008,100 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
+    tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
+    size_t at = 0;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    /* The last text since the user spoke: others came before calls. */
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        else if (item.kind == TCALL_ITEM_USER)
+            text = tcall_slice_(NULL, 0);
+    return text;
+}
+
+/* Tells that a turn begins or ends. */
+TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
+                                                   tcall_event_kind kind,
+                                                   tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.turn = &agent->turn;
+    event.text = text;
+    event.error = error;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
 /* Ends the turn: the connection is closed, calls are released, and what is left
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
-    tcall_agent_undo_(agent);
+    if (error < 0)
+        tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
+                           error);
     return error;
+}
+
+/* Begins the turn anew, with the number after that of the one before. */
+static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+{
+    tcall_turn *turn = &agent->turn;
+    uint32_t id = turn->id + 1;
+    memset(turn, 0, sizeof *turn);
+    turn->id = id;
+    turn->started = tcall_agent_now_(agent);
+    turn->plan = plan;
+    turn->parent = agent->desc.parent;
+    agent->tries = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
+    /* A cancel that came before the turn is not meant for it. */
+    agent->cancelled = 0;
+    agent->reconnected = false;
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+/* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
+static int tcall_agent_ready_(tcall_agent *agent)
+{
+    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+        tcall_agent_end_(agent, TCALL_E_CANCELLED);
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+}
+
+/* Begins a turn with these tools, or without them with those it picks. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    int error = tcall_agent_ready_(agent);
+    bool others;
+    if (error == TCALL_OK)
+        error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    others = tools ? tcall_agent_take_picks_(agent, tools, count)
+                   : tcall_agent_pick_(agent, text);
+    if (others)
+        tcall_chat_forget_(&agent->chat);
+    tcall_agent_begin_(agent, plan);
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
+    return TCALL_OK;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 /* Does the work of the state. Calls that are under way look at limits
@@ -1051,7 +1127,7 @@ static int tcall_agent_work_(tcall_agent *agent)
 static int tcall_agent_waits_(tcall_agent *agent, int result)
 {
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
         (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
@@ -1072,7 +1148,8 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 && !tcall_waits_(result))
+    if (result < 0 ? !tcall_waits_(result)
+                   : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     return tcall_agent_waits_(agent, result);
 }
@@ -1101,30 +1178,31 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+/* Can these tools be sent, and no others? */
+static bool tcall_agent_can_send_(const tcall_agent *agent,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_say(agent, text);
-    if (error < 0)
-        return error;
-    agent->run = false;
-    error = tcall_agent_finish_(agent);
-    return error < 0 ? error : agent->answer.calls;
+    int i;
+    for (i = 0; tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return false;
+    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
 }
 
-tcall_str tcall_agent_text(const tcall_agent *agent)
+int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                     const tcall_picked *tools, int count)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-    tcall_item item;
-    size_t at = 0;
+    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
+    int error = TCALL_E_USAGE;
     if (agent->state == TCALL_AGENT_UNSET_)
-        return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
-    return text;
+        return error;
+    if (!text.len)
+        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
+    else if (tcall_agent_can_send_(agent, tools, count))
+        error = tcall_agent_start_(agent, text, true, tools, count);
+    if (error == TCALL_OK)
+        error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
