@@ -42,12 +42,17 @@ FAULTS = {"length": "", "filter": "", "cut": "", "halfcall": "", "malformed": "e
 check = Checks("aimock")
 
 
-def start(script):
-    """A program of npm's that prints its port, and the port."""
+def node(script, *more, **how):
+    """Starts a program that uses the packages."""
     home = npm.BUILD / "peers"
     shutil.copy(ROOT / "tests" / script, home)
-    process = subprocess.Popen(["node", script], cwd=home, text=True,
-                               env=npm.with_node("peers"), stdout=subprocess.PIPE)
+    return subprocess.Popen(["node", script, *more], cwd=home, text=True,
+                            env=npm.with_node("peers"), **how)
+
+
+def start(script):
+    """One that prints its port, and the port."""
+    process = node(script, stdout=subprocess.PIPE)
     return process, int(process.stdout.readline())
 
 
@@ -66,14 +71,16 @@ def agent(provider, port, words, *more):
     return p.returncode, p.stdout
 
 
-def shown(words, out):
-    """What is missing in the output of a conversation where all goes well."""
+def missing(words, text, count):
+    """What is missing in the text and the results of a conversation that goes well."""
     said = [SAID.get(word, f"{word.capitalize()} done.") for word in words]
-    missing = [text for text in said if text not in out]
     runs = sum(RUNS.get(word, 0) for word in words)
-    if out.count("  result ") != runs:
-        missing.append(f"{runs} results, there are {out.count('  result ')}")
-    return missing
+    return ([part for part in said if part not in text] +
+            ([f"{runs} results, there are {count}"] if count != runs else []))
+
+
+def shown(words, out):
+    return missing(words, out, out.count("  result "))
 
 
 def is_json(text):
