@@ -82,7 +82,7 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
-run: $(main)
+run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 	@$(BUILD)/agent
 
 test: all
