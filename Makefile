@@ -96,7 +96,7 @@ timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
 	@tests/need python3 openssl nodejs nginx-light || true
 	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
-	    tests/mcp_clients.py tests/llama.py tests/poison.py \
+	    tests/mcp_clients.py tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py \
 	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
