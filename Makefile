@@ -88,7 +88,7 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
-run: $(main)
+run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 	@$(BUILD)/agent
 
 test: all
@@ -100,9 +100,9 @@ test: all
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
-	@tests/need python3 openssl nodejs nginx-light || true
+	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
 	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
-	    tests/mcp_clients.py tests/llama.py tests/poison.py \
+	    tests/mcp_clients.py tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py \
 	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.

@@ -1175,9 +1175,11 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
-    bool split;         /* which may come with the next string of the row */
-    uint8_t half_row;   /* a string of this row ended so, */
-    uint16_t half;      /* with this high surrogate; 0: none */
+    bool wide;  /* a number passed that a double may not hold, as far as its
+                   length and exponent say: looked at by who cares */
+    bool split; /* which may come with the next string of the row */
+    uint8_t half_row; /* a string of this row ended so, */
+    uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -5890,7 +5892,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
                                            const char *p, const char *end)
 {
-    bool ends = false;
+    bool ends = false, wide;
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
@@ -5916,8 +5918,10 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(
-        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
+    wide = s->number > 6 || p - from > 300;
+    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
+    if (wide || !ends) /* the length of a number in pieces is not known */
+        s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -12763,11 +12767,13 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
+    tcall_scan scan;
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
+           tcall_scan_text_(&scan, text) == TCALL_OK &&
+           (!scan.wide || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -12827,6 +12833,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
     if (chat->start + *at >= chat->block->low)
         return false;
@@ -12836,9 +12843,12 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
-    *at += tcall_head_size_(head);
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
+    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 
@@ -21647,8 +21657,10 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         /* Arguments are text there; an object was never reported. */
         reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->scan.wide = false;
+    }
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -21678,10 +21690,16 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
-    int part = tcall_reader_part_of_(reader, field);
-    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
-    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
-    reader->word[0] = 0;
+    int part;
+    reader->skip = c == 'n';
+    if (tcall_field_is_word_(field)) {
+        reader->word[0] = 0;
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
+    if (reader->whole && reader->repeats &&
+        (part >= 0 || field == TCALL_FIELD_TEXT))
+        reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
@@ -21716,13 +21734,16 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part = tcall_reader_part_of_(reader, field);
+    int part;
+    if (tcall_field_is_word_(field)) {
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
     if (part >= 0)
         tcall_reader_part_(reader, part, bytes);
     else if (field == TCALL_FIELD_TEXT)
         tcall_reader_text_(reader, bytes);
-    else if (tcall_field_is_word_(field))
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
@@ -21735,15 +21756,18 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field))
         return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+             (!reader->in_element &&
+              tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
-    /* Text that comes next is to stand after it. */
-    if (reader->whole && !reader->in_element &&
-        reader->provider->quirks & TCALL_QUIRK_ORDERED)
-        tcall_reader_settle_elements_(reader);
+        /* Text that comes next is to stand after it. */
+        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+            tcall_reader_settle_elements_(reader);
+    }
     return TCALL_OK;
 }
 
@@ -22007,8 +22031,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len ||
-        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
+    if (!text.len)
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;

@@ -123,11 +123,13 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
+    tcall_scan scan;
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
+           tcall_scan_text_(&scan, text) == TCALL_OK &&
+           (!scan.wide || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -187,6 +189,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
     if (chat->start + *at >= chat->block->low)
         return false;
@@ -196,9 +199,12 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
-    *at += tcall_head_size_(head);
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
+    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 

@@ -232,8 +232,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len ||
-        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
+    if (!text.len)
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;

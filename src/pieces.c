@@ -464,8 +464,10 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         /* Arguments are text there; an object was never reported. */
         reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->scan.wide = false;
+    }
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -495,10 +497,16 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
-    int part = tcall_reader_part_of_(reader, field);
-    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
-    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
-    reader->word[0] = 0;
+    int part;
+    reader->skip = c == 'n';
+    if (tcall_field_is_word_(field)) {
+        reader->word[0] = 0;
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
+    if (reader->whole && reader->repeats &&
+        (part >= 0 || field == TCALL_FIELD_TEXT))
+        reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
@@ -533,13 +541,16 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part = tcall_reader_part_of_(reader, field);
+    int part;
+    if (tcall_field_is_word_(field)) {
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
     if (part >= 0)
         tcall_reader_part_(reader, part, bytes);
     else if (field == TCALL_FIELD_TEXT)
         tcall_reader_text_(reader, bytes);
-    else if (tcall_field_is_word_(field))
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
@@ -552,15 +563,18 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field))
         return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+             (!reader->in_element &&
+              tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
-    /* Text that comes next is to stand after it. */
-    if (reader->whole && !reader->in_element &&
-        reader->provider->quirks & TCALL_QUIRK_ORDERED)
-        tcall_reader_settle_elements_(reader);
+        /* Text that comes next is to stand after it. */
+        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+            tcall_reader_settle_elements_(reader);
+    }
     return TCALL_OK;
 }
 

@@ -90,7 +90,7 @@ static void ttool_lint_rule_(ttool_lint_ *lint, const ttool_name_rule_ *rule)
     tcall_writer writer;
     tcall_writer_init(&writer, text, sizeof text - 1);
     tcall_write_text(&writer, "must be 1 to ");
-    tcall_write_int(&writer, (long)rule->max);
+    tcall_write_int(&writer, (tcall_int)rule->max);
     tcall_write_text(&writer, " of A-Z a-z 0-9 _ -");
     if (*rule->more)
         tcall_write_text(&writer, " ");
@@ -169,11 +169,11 @@ static void ttool_lint_description_(ttool_lint_ *lint, int parameters,
         return;
     tcall_writer_init(&writer, text, sizeof text - 1);
     tcall_write_text(&writer, "has about ");
-    tcall_write_int(&writer, (long)tokens);
+    tcall_write_int(&writer, (tcall_int)tokens);
     tcall_write_text(&writer, " tokens, should have ");
-    tcall_write_int(&writer, (long)least);
+    tcall_write_int(&writer, (tcall_int)least);
     tcall_write_text(&writer, " to ");
-    tcall_write_int(&writer, (long)most);
+    tcall_write_int(&writer, (tcall_int)most);
     tcall_write_text(&writer, ": what it does and when to use it");
     text[writer.fill] = '\0';
     ttool_lint_report_(lint, "description", NULL, false, text);
