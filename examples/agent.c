@@ -28,10 +28,10 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/shell.h"
 #include "tools/task.h"
+#include "tools/text.h"
 #include "tools/todo.h"
 #include "tools/web.h"
 
