@@ -137,9 +137,9 @@ static void ttool_task_progress_(ttool_child_ *c, tcall_ctx *cx)
     if (now - c->told < 1000)
         return;
     c->told = now;
-    said.len =
-        (size_t)snprintf(text, sizeof text, "task: %u requests, %u calls",
-                         (unsigned)c->agent.turn.rounds, (unsigned)c->agent.turn.calls);
+    said.len = (size_t)snprintf(
+        text, sizeof text, "task: %u requests, %u calls",
+        (unsigned)c->agent.turn.rounds, (unsigned)c->agent.turn.calls);
     tcall_progress(cx, said);
 }
 
