@@ -1911,7 +1911,8 @@ typedef enum tcall_kind {
     TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
     TCALL_ITEM_RESULT,   /* id, name, text; error */
     TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back */
+                            the only one that gets it back; a text that has
+                            a signature has that name as well */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -1932,7 +1933,9 @@ typedef struct tcall_item {
     bool synthetic_id; /* the provider gave no id, this one was made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_unsigned; /* call: of a provider that signs them, which gave no
+                       * signature for this one */
+    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
 /* The items lie one after the other at the end of the lower part of a block. */
@@ -3033,6 +3036,7 @@ enum {
     TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
+    TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
@@ -3085,13 +3089,14 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. In
- * OpenAI's format only one of the >>servers, or a copy of it, has any. */
+/* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_TEXT,    /* words and signatures */
-    TCALL_REASONING_DATA,    /* and what is no words */
-    TCALL_REASONING_ELEMENTS /* elements whose type says so, as they came */
+    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
+    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
+    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3112,12 +3117,14 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
+    TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
-                                    their order; else the text is one, and first
-                                  */
+    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
+                                          where there is no room for it */
 };
 
 struct tcall_provider {
@@ -3140,6 +3147,9 @@ struct tcall_provider {
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
+    /* TCALL_REASONING_TEXT in a format of messages: the member of the message
+     * that the words are; NULL: they are a part of its content. */
+    const char *member;
 };
 
 /* ==========================================================================
@@ -3174,6 +3184,8 @@ typedef struct tcall_reader {
     size_t raw_missing;
     /* of the answer */
     bool has_text;           /* there is an item for its text */
+    bool text_ends, parted;  /* the next text is another one; that was told */
+    uint8_t words;           /* the field that brought words of reasoning */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */
@@ -3294,43 +3306,52 @@ extern const tcall_provider tcall_gemini;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks). */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
-      0)                                                                       \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE)                                                \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, TCALL_STRICT_NONE,     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
-      "Authorization", "Bearer ", TCALL_REASONING_DATA, TCALL_STRICT_OPENAI,   \
-      TCALL_QUIRK_MAX_TOKENS)                                                  \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                 \
+      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                            \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+      "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
+      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
-          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)
+          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
+          TCALL_QUIRK_FREE_REASONING)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    extern const tcall_provider tcall_##name;
+#define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -12669,7 +12690,9 @@ enum {
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
+    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
+    /* Of the item as well: */
+    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12801,6 +12824,8 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
         flags |= TCALL_FLAG_DROPPED_;
+    if (item->is_unsigned)
+        flags |= TCALL_FLAG_UNSIGNED_;
     if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
         flags |= TCALL_FLAG_OBJECT_;
     return flags;
@@ -12842,6 +12867,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++) {
         size_t len = tcall_head_len_(head, part);
@@ -12899,7 +12925,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -20279,14 +20305,38 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     return history;
 }
 
-/* Is the item of the model given in this pass? Reasoning is a secret between
- * the model and its provider: nobody else gets it. */
+/* Reasoning is a secret between the model and its provider: is this one's? */
+static bool tcall_history_owns_(const tcall_history_ *history,
+                                const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Leaves out the signature of an item that is none of this provider's. A
+ * provider of signatures wants one of each call; of those that others made it
+ * takes this word. */
+static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
+{
+    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool own = item->kind == TCALL_ITEM_CALL
+                         ? signs
+                         : tcall_history_owns_(history, item);
+    if (item->reasoning_dropped && !own)
+        item->reasoning_dropped = false;
+    if (!own)
+        item->signature = tcall_slice_(NULL, 0);
+    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
+        !item->is_unsigned)
+        item->signature = tcall_str_of("skip_thought_signature_validator");
+}
+
+/* Is the item of the model given in this pass? */
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    const bool own =
-        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    const bool own = tcall_history_owns_(history, item);
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
     if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
@@ -20329,7 +20379,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+    tcall_history_sign_(history, item);
+    if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
@@ -20371,73 +20422,112 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
 
 /* How far a message of the model is written: its text is one string, its calls
  * are one list. */
-typedef enum tcall_message_ {
+enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
     TCALL_MESSAGE_CALLS_
+};
+
+typedef struct tcall_message_ {
+    tcall_writer *out;
+    uint8_t written; /* TCALL_MESSAGE_..._ */
+    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
-static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                              tcall_message_ to)
+static void tcall_message_text_(tcall_message_ *message)
 {
-    if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(out, "{'role':'assistant'", NULL);
-        *message = TCALL_MESSAGE_OPEN_;
+    if (message->parts)
+        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
+    else
+        tcall_write_key(message->out, "content");
+    tcall_write_quote(message->out);
+}
+
+static void tcall_message_text_end_(tcall_message_ *message)
+{
+    tcall_write_unquote(message->out);
+    if (message->parts)
+        tcall_write_text(message->out, "}]");
+}
+
+static void tcall_message_to_(tcall_message_ *message, uint8_t to)
+{
+    if (message->written == TCALL_MESSAGE_NONE_) {
+        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        message->written = TCALL_MESSAGE_OPEN_;
+        message->parts = false;
     }
-    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(out, "content");
-        tcall_write_quote(out);
-        *message = TCALL_MESSAGE_TEXT_;
+    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_message_text_(message);
+        message->written = TCALL_MESSAGE_TEXT_;
     }
-    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(out);
-        tcall_write_form_(out, "'tool_calls':[", NULL);
-        *message = TCALL_MESSAGE_CALLS_;
+    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_message_text_end_(message);
+        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        message->written = TCALL_MESSAGE_CALLS_;
     }
 }
 
-static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
+static void tcall_message_end_(tcall_message_ *message)
 {
-    switch (*message) {
-    case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
+    if (message->written == TCALL_MESSAGE_NONE_)
+        return;
+    if (message->written == TCALL_MESSAGE_CALLS_) {
+        tcall_write_text(message->out, "]");
+    } else {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_message_text_end_(message);
     }
-    tcall_write_text(out, "}");
-    *message = TCALL_MESSAGE_NONE_;
+    tcall_write_text(message->out, "}");
+    message->written = TCALL_MESSAGE_NONE_;
 }
 
 /* What servers add to this format: see >>servers. */
 typedef struct tcall_server_ {
-    /* Writes a reasoning as members of the message that it led to. */
-    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Writes reasoning that is no words as a member of a message. */
+    void (*details)(tcall_writer *out, tcall_str pieces);
 } tcall_server_;
 
-/* Writes one item. Reasoning stands before text and calls of its message: a
- * further one between calls cannot be said here. */
-static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
-                                const tcall_item *item,
-                                const tcall_forms_ *forms,
-                                const tcall_server_ *server)
+/* Writes a reasoning, which led to the message: before its text and calls. A
+ * further one after them cannot be said here. */
+static void tcall_message_reasoning_(tcall_message_ *message,
+                                     const tcall_item *reasoning,
+                                     const char *member,
+                                     const tcall_server_ *server)
 {
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT:
-        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+    tcall_writer *out = message->out;
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+        return;
+    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw) {
+        server->details(out, reasoning->text);
+    } else if (member) {
+        tcall_write_key(out, member);
+        tcall_write_str(out, reasoning->text);
+    } else {
+        if (!message->parts)
+            tcall_write_form_(out, "'content':[", NULL);
+        tcall_write_form_(
+            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            reasoning);
+        message->parts = true;
+    }
+}
+
+static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
+                                const tcall_forms_ *forms)
+{
+    tcall_writer *out = message->out;
+    if (item->kind == TCALL_ITEM_TEXT) {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
         return;
-    case TCALL_ITEM_REASONING:
-        if (*message > TCALL_MESSAGE_OPEN_ || !server)
-            return;
-        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
-        server->reasoning(out, item);
-        return;
-    case TCALL_ITEM_CALL:
-        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
-        break;
-    default: tcall_message_end_(out, message);
     }
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
+    else
+        tcall_message_end_(message);
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
@@ -20450,15 +20540,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item))
-        tcall_message_item_(out, &message, &item, forms, server);
-    tcall_message_end_(out, &message);
+        if (item.kind == TCALL_ITEM_REASONING)
+            tcall_message_reasoning_(&message, &item, provider->member, server);
+        else
+            tcall_message_item_(&message, &item, forms);
+    tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
 
@@ -20826,7 +20919,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     const size_t place = ordered ? reader->unmerged : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text &&
+    if (reader->has_text && !reader->text_ends &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -20834,6 +20927,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
     reader->text_at = place;
     reader->has_text = true;
+    reader->text_ends = reader->parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */
@@ -20889,6 +20983,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #endif /* TOOLCALL_NO_REASONING */
 
+/* May it be left out? Then it makes way for text, too. */
+TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
 static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
@@ -20929,10 +21029,19 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
-    if (field != TCALL_FIELD_REASONING_DATA)
-        return kept != TCALL_REASONING_NONE;
-    /* Details of OpenRouter are a list of objects, others are strings. */
-    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->words || reader->words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
@@ -20940,6 +21049,8 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
                                           tcall_str piece)
 {
+    if (part == TCALL_PART_TEXT_)
+        reader->words = reader->field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -20957,7 +21068,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
     tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
@@ -20992,13 +21104,27 @@ TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
     tcall_reasoning_drop_(reader, at, len);
 }
 
-/* Is anything of it there, or was? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+/* Is anything of it there, or was and is missed? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->open)
+        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
+    reader->text_ends = reader->has_text;
 }
 
 /* ---- elements as they came ---- */
@@ -21229,7 +21355,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
+    reader->began = reader->finished = reader->words = 0;
+    reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -21263,6 +21390,14 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 
 /* ---- text of the model ---- */
 
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
 static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
@@ -21272,14 +21407,18 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     if (reader->choice)
         return 0;
     reader->answer.has_text = true;
+    if (reader->text && reader->text_ends && !reader->parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->parted = reader->text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->has_text)
@@ -21319,6 +21458,7 @@ static uint8_t tcall_field_kind_(int field)
 {
     switch (field) {
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
     case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
     case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
@@ -21336,6 +21476,7 @@ static int tcall_field_part_(int field)
     case TCALL_FIELD_ARGUMENTS:
     case TCALL_FIELD_ALL_ARGUMENTS:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_TEXT:
     case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
@@ -21505,6 +21646,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -21632,6 +21774,7 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
         if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
@@ -21844,7 +21987,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
+        !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
@@ -22053,7 +22197,11 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_reader_note_object_(head);
+    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED_;
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
@@ -22065,11 +22213,14 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head))
-        return tcall_reasoning_is_some_(head) &&
-               tcall_reader_add_(reader, TCALL_PART_NAME_,
-                                 tcall_str_of(reader->provider->name));
-    return head->kind == TCALL_ITEM_TEXT;
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        return true;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
@@ -22143,6 +22294,8 @@ int tcall_reader_end(tcall_reader *reader)
         tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(reader))
+        answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
@@ -22182,15 +22335,22 @@ int tcall_reader_end(tcall_reader *reader)
     X(5, TCALL_FIELD_NAME, 0, "name")                                     \
     X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
     X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
+    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
     X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
     X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
     X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
     X(5, 0, 0, "*") /* Mistral may send parts */                          \
     X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
+    X(6, 0, 0, "thinking")                                                \
+    X(7, 0, 0, "*")                                                       \
+    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
     X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
     X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
     X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
     X(6, TCALL_FIELD_ID, 0, "id")                                         \
+    X(6, 0, 0, "extra_content")                                           \
+    X(7, 0, 0, "google")                                                  \
+    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
     X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
@@ -22221,11 +22381,13 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
-/* Arguments are a string. There is no flag for an error, the text says it. */
+/* Arguments are a string. There is no flag for an error, the text says it. Only
+ * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
@@ -22275,7 +22437,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0};
+                                                 0,
+                                                 NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -22430,7 +22593,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE};
+        TCALL_QUIRK_NO_FORCE,
+    NULL};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22445,6 +22609,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
     X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
     X(2, 0, 0, "tool_calls")                                 \
     X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
     X(4, TCALL_FIELD_ID, 0, "id")                            \
@@ -22515,10 +22680,12 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  &tcall_ollama_paths_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
+                                                 TCALL_REASONING_TEXT,
                                                  TCALL_STRICT_OLLAMA,
                                                  TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT};
+                                                     TCALL_QUIRK_SAY_CONTEXT |
+                                                     TCALL_QUIRK_FREE_REASONING,
+                                                 "thinking"};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -22541,6 +22708,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
@@ -22562,6 +22730,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(3, 0, 0, "content")                                                    \
@@ -22614,7 +22783,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'type':'message','role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -22679,7 +22848,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED};
+                                                    TCALL_QUIRK_ORDERED,
+                                                    NULL};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -22826,9 +22996,10 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     &tcall_gemini_paths_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0};
+    0,
+    NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -22985,16 +23156,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
     tcall_write_text(out, "]");
 }
 
-static void tcall_server_reasoning_(tcall_writer *out,
-                                    const tcall_item *reasoning)
-{
-    if (reasoning->raw)
-        tcall_write_details_(out, reasoning->text);
-    else
-        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
+static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -23003,7 +23165,8 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
+                 quirks)                                                     \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -23017,7 +23180,8 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      tcall_openai_types_,    \
                                                      reasoning,              \
                                                      strict,                 \
-                                                     quirks};
+                                                     quirks,                 \
+                                                     member};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -23046,8 +23210,7 @@ static const tcall_provider *const tcall_providers_[] = {
     &tcall_gemini,
 #endif
 #ifdef TCALL_HAS_SERVERS_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    &tcall_##name,
+#define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -23151,7 +23314,8 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
 #endif
 #ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
+    if (desc->provider->reasoning &&
+        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
         return "provider has reasoning that goes back to it, which "
                "TOOLCALL_NO_REASONING leaves out";
 #endif
@@ -24604,6 +24768,7 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
     if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)

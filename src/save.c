@@ -190,6 +190,7 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
     if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)

@@ -2,7 +2,6 @@
 /* The tool that gives work to sub-agents, over a transport in memory that
  * answers from a list: permissions, depth, budgets, and no model at all. */
 #define _GNU_SOURCE
-#define TTOOL_IMPLEMENTATION
 #include "tools/task.h"
 #include "tools.h"
 
