@@ -217,13 +217,16 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
-    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
+    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
+    const struct tcall_turn *turn; /* that begins or ends, else NULL */
     tcall_str text;
     int error;
     int verdict;
