@@ -334,8 +334,9 @@ typedef volatile uint8_t tcall_flag;
 #endif
 
 enum {
-    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
-    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+    TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
+    TCALL_EXECUTE_MS = 60000  /* tcall_execute, where nothing else was said */
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
@@ -2221,7 +2222,10 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -2727,13 +2731,16 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
  * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: calls a tool by its name, without a model.
- * For tools that answer at once; one that has not finished is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
- * has no room for the call. */
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
+                            tcall_writer *out, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -18199,28 +18206,49 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return r;
 }
 
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx,
+                       d->max_wait_ms ? d->max_wait_ms : TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out)
+                  tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high;
-    tcall_call *call;
+    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     tcall_hydrate(tc, call);
-    r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
-        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-        r = tcall_invoke(tc, call, out);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tc->block.high = high;
     }
-    tcall_release(tc, call);
-    tc->block.high = high;
     return r;
 }
 

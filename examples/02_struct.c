@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     tcall_writer_init(&out, result, sizeof result);
     error = error ? error
                   : tcall_execute(&tc, tcall_str_of("fade"),
-                                  tcall_str_of(arguments), &out);
+                                  tcall_str_of(arguments), &out, NULL);
     printf("%.*s\n", (int)out.len, result); /* what the model gets to read */
     return error != 0;
 }

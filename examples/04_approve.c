@@ -53,7 +53,7 @@ int main(void)
                                   .approve = approve});
     tcall_writer_init(&out, result, sizeof result);
     tcall_execute(&tc, tcall_str_of("set_valve"),
-                  tcall_str_of("{\"valve\": 3, \"open\": true}"), &out);
+                  tcall_str_of("{\"valve\": 3, \"open\": true}"), &out, NULL);
     printf("%.*s\n", (int)out.len, result); /* what the model gets to read */
     return 0;
 }

@@ -50,7 +50,7 @@ int main(void)
         tcall_writer out;
         tcall_writer_init(&out, result, sizeof result);
         tcall_execute(&tc, tcall_str_of("read_sensor"), tcall_str_of("{}"),
-                      &out);
+                      &out, NULL);
         printf("%.*s\n", (int)out.len, result);
     }
     return 0;

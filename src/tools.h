@@ -265,7 +265,10 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;

@@ -840,7 +840,7 @@ static void test_sizes(void)
     CHECK(lifecycle(aligned, need) == TCALL_OK);
 }
 
-/* ---- a call by name that would have to wait ---- */
+/* ---- a call by name ---- */
 
 static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
@@ -890,7 +890,7 @@ static void test_execute(void)
             log_text[0] = '\0';
             tcall_writer_init(&out, result, sizeof result - 1);
             CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"),
-                                &out) == rows[i].error);
+                                &out, NULL) == rows[i].error);
             result[out.fill] = '\0';
             CHECK(says(rows[i].says) && runs == rows[i].runs);
             CHECK(starts == 1 && stops == 1 && asked == given);
@@ -915,10 +915,72 @@ static void test_no_tool(void)
         "gate", TCALL_WILL_BIND_SERVICES, 0, refuses, NULL, NULL};
     start(&hook, 1, TCALL_READ);
     tcall_writer_init(&out, result, sizeof result - 1);
-    CHECK(tcall_execute(&tc, tcall_str_of("nobody"), tcall_str_of("{}"),
-                        &out) == TCALL_E_INVALID);
+    CHECK(tcall_execute(&tc, tcall_str_of("nobody"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_INVALID);
     result[out.fill] = '\0';
     CHECK(strstr(result, "\"code\":\"invalid\""));
+}
+
+static uint32_t slept;
+
+static void wait_for(void *user, const tcall_wait *wait)
+{
+    (void)user;
+    CHECK(wait->ms && wait->ms <= TCALL_WAIT_MOST_MS);
+    now_ms += wait->ms;
+    slept += wait->ms;
+}
+
+/* Ready after a second; has a title. */
+static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    if (cx->stop < 0)
+        return cx->stop;
+    if (now_ms - cx->started < 1000)
+        return tcall_wait_ms(&cx->wait, 1000 - (now_ms - cx->started));
+    tcall_set_result(cx, tcall_str_of("Slow"), tcall_str_of("{\"n\":1}"));
+    return echo(cx, args, w);
+}
+
+/* Where somebody can wait, tools that take their time run by name, too. */
+static void test_execute_waits(void)
+{
+    tcall_backoff retry = {3, 400, 0};
+    const tcall_hook hooks[] = {TCALL_RETRY(&retry)};
+    start(hooks, 1, TCALL_READ);
+    tc.desc.wait = wait_for;
+    tools[0].run = slow;
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        &call) == TCALL_OK);
+    CHECK(slept == 1000 && tc.block.high > 0);
+    CHECK(tcall_str_eq(call.cx.result.title, tcall_str_of("Slow")));
+    CHECK(tcall_str_eq(call.cx.result.output, tcall_str_of("{}")));
+    CHECK(tcall_str_eq(call.cx.result.metadata, tcall_str_of("{\"n\":1}")));
+    tcall_release(&tc, &call);
+    CHECK(tc.block.high == 0);
+
+    tools[0].run = work; /* further attempts */
+    failures = 2;
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_OK);
+    CHECK(slept == 1200 && tc.block.high == 0);
+
+    tools[0].run = endless; /* the wait has an end */
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_TIMEOUT);
+    CHECK(slept == TCALL_EXECUTE_MS);
+    tc.desc.max_wait_ms = 70;
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_TIMEOUT);
+    CHECK(slept == 70 && tc.block.high == 0);
 }
 
 int main(void)
@@ -941,5 +1003,6 @@ int main(void)
     test_events();
     test_sizes();
     test_execute();
+    test_execute_waits();
     return check_sum("test_hooks");
 }
