@@ -108,6 +108,9 @@ extern "C" {
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* The same as a number: 10,000 a major, 100 a minor, 1 a patch version. */
+#define TOOLCALL_VERSION_NUMBER 100
+
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
  * one file that includes it, makes everything private to that file. Public
  * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
@@ -334,8 +337,9 @@ typedef volatile uint8_t tcall_flag;
 #endif
 
 enum {
-    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
-    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+    TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
+    TCALL_EXECUTE_MS = 60000  /* tcall_execute, where nothing else was said */
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
@@ -1911,7 +1915,8 @@ typedef enum tcall_kind {
     TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
     TCALL_ITEM_RESULT,   /* id, name, text; error */
     TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back */
+                            the only one that gets it back; a text that has
+                            a signature has that name as well */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -1932,7 +1937,9 @@ typedef struct tcall_item {
     bool synthetic_id; /* the provider gave no id, this one was made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_unsigned; /* call: of a provider that signs them, which gave no
+                       * signature for this one */
+    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
 /* The items lie one after the other at the end of the lower part of a block. */
@@ -2025,12 +2032,12 @@ typedef enum tcall_safety {
     X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
     X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
     X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_AUDIT, "will_audit", ALWAYS)                           \
     X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
     X(ON_METRICS, "on_metrics", ALWAYS)                           \
     X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
 typedef enum tcall_stage {
@@ -2048,16 +2055,19 @@ TCALL_API const char *tcall_stage_name(int stage);
  * the tables, those of the registry before those of the tool.
  *
  * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
- * tcall_retry_after, or an error, which fails the call. Up to the run of the
- * tool it may answer TCALL_E_AGAIN and is called again at the next
- * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
- * each attempt, and returns what that returned.
+ * tcall_retry_after, or an error, which fails the call. It may answer
+ * TCALL_E_AGAIN and is called again at the next tcall_invoke; after the run
+ * of the tool this takes room for the output in the block, and no wait is for
+ * an approval. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for each
+ * attempt, and returns what that returned.
  *
- * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
- * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
- * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it; where more share a
- * user, as many release as did acquire. */
+ * At TCALL_ON_ERROR a failure may still become a success: tcall_respond. Stages
+ * from TCALL_WILL_AUDIT on see every call with its final result, also one whose
+ * tool is unknown (cx->call->tool is NULL) or that failed. All hooks from
+ * TCALL_ON_ERROR on, and at TCALL_ON_GIVE_UP, run even where one fails, which
+ * TCALL_EVENT_HOOK reports and nothing else. A hook of a release stage runs
+ * when the acquiring hook with the same user did, or when there is none with
+ * it; where more share a user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -2170,13 +2180,18 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
-    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
+    TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
+    TCALL_EVENT_HOOK      /* a hook failed that does not fail the call: error;
+                           * text: its name */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
+    const struct tcall_turn *turn; /* that begins or ends, else NULL */
     tcall_str text;
     int error;
     int verdict;
@@ -2210,12 +2225,17 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
-     * is not repaired: nobody knows what was meant. NULL: no repair. */
+     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
+     * is not trusted; if it is refused too, the call fails as it came. A call
+     * that was cut is not repaired: nobody knows what was meant. NULL: no
+     * repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -2503,6 +2523,20 @@ typedef struct tcall_result {
     tcall_attachment *attached; /* latest first */
 } tcall_result;
 
+/* Why a call, or the last attempt to run its tool, failed: events, hooks, audit
+ * and result all read this one. */
+typedef struct tcall_failure {
+    int error;         /* TCALL_OK: nothing failed */
+    tcall_str reason;  /* in words, may be empty; valid until tcall_release */
+    const char *by;    /* the hook that failed, or the service that is missing;
+                          may be NULL */
+    const char *code;  /* of tcall_abort, may be NULL */
+    int status;        /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms; /* of tcall_retry_after, else 0 */
+    uint16_t attempt;  /* 0: before the tool's first run */
+    uint8_t stage;     /* tcall_stage it happened at */
+} tcall_failure;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -2513,17 +2547,11 @@ struct tcall_ctx {
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
     uint16_t attempt;       /* 1 for the first run of the tool */
-    int error;              /* TCALL_OK, or why the call failed */
-    tcall_str reason;       /* in words, may be empty */
-    const char *failed_by;  /* the hook that failed, or the service that is
-                               missing; may be NULL */
-    const char *code;       /* of tcall_abort, may be NULL */
-    int status;             /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 until then */
+    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
     const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete when the call has ended */
+    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
@@ -2543,7 +2571,11 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
+    bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits: */
+    bool output_held;
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2553,10 +2585,24 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
+    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
 };
+
+/* What an agent does from what a person says to the answer. Whoever makes calls
+ * without an agent may give them a turn of his own, with another id each time
+ * that it begins anew. */
+typedef struct tcall_turn {
+    uint32_t id;              /* 1, 2, 3, ... in a conversation */
+    uint16_t rounds;          /* answers of the model */
+    uint16_t calls;           /* calls that were taken up */
+    uint32_t tokens;          /* as the provider counts them */
+    uint32_t started;         /* by the clock of the transport */
+    bool plan;                /* nothing runs: see tcall_agent_plan */
+    const tcall_call *parent; /* of a sub-agent: the call it works for */
+} tcall_turn;
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -2566,6 +2612,7 @@ struct tcall_call {
     const char *provider; /* name of the wire format, may be NULL */
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
+    const tcall_turn *turn; /* it belongs to; NULL: to none */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2588,14 +2635,20 @@ struct tcall_call {
 #endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
-    tcall_str original;  /* arguments before they were repaired */
+    /* The other attempt at the arguments, where there was a repair: what came,
+     * if that was repaired, else the repair that was refused too. */
+    const tcall_call *other;
     tcall_ctx cx;
-    size_t block_high; /* private: what tcall_release restores */
+    /* private */
+    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    size_t block_high; /* what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. What it needs is held in the block until
- * tcall_release; calls are released in the opposite order. */
+ * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+ * it again, or tcall_invoke, which goes on with the repair. What it needs is
+ * held in the block until tcall_release; calls are released in the opposite
+ * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
@@ -2617,8 +2670,9 @@ TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
 TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 /* Copies a short title for people (reported as progress, too) and metadata,
  * JSON text for programs, to cx->result. An empty one leaves what was set
- * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
- * and cx->result.attached themselves. */
+ * before. Returns TCALL_OK, TCALL_E_MEMORY, or what is wrong with metadata that
+ * is not JSON. Tools set cx->result.suggestion and cx->result.attached
+ * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
 
@@ -2657,7 +2711,8 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
  * to the run of the tool are skipped, those after it are not. After a failure
- * this turns it into a success. */
+ * this turns it into a success. From TCALL_WILL_AUDIT on the result is
+ * complete: TCALL_E_USAGE, as of tcall_set_output. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
  * like the first one, and approval is asked for again. At
@@ -2706,13 +2761,16 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
  * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: calls a tool by its name, without a model.
- * For tools that answer at once; one that has not finished is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
- * has no room for the call. */
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
+                            tcall_writer *out, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -2749,6 +2807,17 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
  * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of the ids of the call and of its session, the
+ * session's agent, and, for a sub-agent, of the call that it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -2798,7 +2867,8 @@ TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
                     tcall_limit_release_, limit)
 
 /* Keeps results of tools that only read, by tool, arguments, session and its
- * user. The oldest make room; a result larger than the memory is not kept. */
+ * user, until a call that does more may have changed them (tcall_concerns). The
+ * oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
@@ -2807,10 +2877,12 @@ typedef struct tcall_cache {
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
 TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_end_(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                    \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
-                    cache)
+                    cache),                                                   \
+        TCALL_HOOK_("cache", TCALL_WILL_FINALIZE, 0, tcall_cache_end_, cache)
 
 /* Makes further attempts after an error that may pass, each after twice the
  * pause of the one before, or the one that tcall_retry_after asked for. Without
@@ -2832,7 +2904,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. Where it cannot be written the call fails. */
+ * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
+ */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -2842,15 +2915,17 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
- * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
- * The verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * Where there is a desc.approve, it is asked first. */
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
+ * tcall_call_key. The verdict holds once, and only for the same definition of
+ * the tool and the same arguments. A tool that is neither idempotent nor only
+ * reads runs once for a key, also after a restart if the rows were kept: they
+ * hold no pointers (keep desc.hash_key with them, and the conversation, see
+ * tcall_agent_save). Agents may share a ledger when their sessions say which of
+ * them it is, and sub-agents may: their calls have keys of their own. Where
+ * there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t id, what; /* hashes */
-    uint32_t state;    /* 0: free */
+    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
     tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
@@ -2866,26 +2941,38 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
- * with this id waits. */
-TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
-                                  tcall_str id, tcall_verdict verdict);
+/* Decides a call that waits: key is tcall_call_key of the call that
+ * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
+ * call with this key waits. */
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+                                  tcall_verdict verdict);
 
-/* Breaks loops. The same call again in one turn is answered without running,
- * unless the tool has allow_repeat. Over turns, the same call three times, two
- * calls in turns, or a third call of a tool with arguments that are refused,
- * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
+/* Breaks loops within a turn (call->turn; calls without one count as one turn).
+ * A call that was made before with success, and whose result nothing that ran
+ * since can have changed (tcall_concerns), is answered without running, unless
+ * the tool has allow_repeat. The same call three times in a row, two calls in
+ * turns, or a third call in a row of a tool that was refused or denied twice,
+ * fail with TCALL_E_LOOP, and nobody is asked for them. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t seen[8]; /* latest first */
-    uint64_t refused; /* tool of the calls that were refused last */
-    uint8_t refusals, turn;
+    struct {
+        uint64_t call, thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
 } tcall_loops;
-TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
-#define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. */
-TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops)                                  \
+    TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
+                tcall_loops_begin_, loops),                 \
+        TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 #endif
 
@@ -3033,6 +3120,7 @@ enum {
     TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
+    TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
@@ -3085,13 +3173,14 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. In
- * OpenAI's format only one of the >>servers, or a copy of it, has any. */
+/* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_TEXT,    /* words and signatures */
-    TCALL_REASONING_DATA,    /* and what is no words */
-    TCALL_REASONING_ELEMENTS /* elements whose type says so, as they came */
+    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
+    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
+    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3112,12 +3201,14 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
+    TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
-                                    their order; else the text is one, and first
-                                  */
+    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
+                                          where there is no room for it */
 };
 
 struct tcall_provider {
@@ -3140,6 +3231,9 @@ struct tcall_provider {
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
+    /* TCALL_REASONING_TEXT in a format of messages: the member of the message
+     * that the words are; NULL: they are a part of its content. */
+    const char *member;
 };
 
 /* ==========================================================================
@@ -3174,6 +3268,8 @@ typedef struct tcall_reader {
     size_t raw_missing;
     /* of the answer */
     bool has_text;           /* there is an item for its text */
+    bool text_ends, parted;  /* the next text is another one; that was told */
+    uint8_t words;           /* the field that brought words of reasoning */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */
@@ -3294,43 +3390,52 @@ extern const tcall_provider tcall_gemini;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks). */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
-      0)                                                                       \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE)                                                \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, TCALL_STRICT_NONE,     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
-      "Authorization", "Bearer ", TCALL_REASONING_DATA, TCALL_STRICT_OPENAI,   \
-      TCALL_QUIRK_MAX_TOKENS)                                                  \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                 \
+      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                            \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+      "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
+      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
-          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)
+          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
+          TCALL_QUIRK_FREE_REASONING)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    extern const tcall_provider tcall_##name;
+#define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -3433,12 +3538,14 @@ typedef struct tcall_agent_desc {
     size_t header_count; /* at most TCALL_AGENT_HEADERS */
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
-    int max_rounds;      /* requests in one turn; default 8 */
-    int max_calls;       /* calls run in one turn; default 32 */
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;     /* time for one turn; default: no limit */
-    /* Tokens of one turn, requests and answers together, as the provider counts
+    const tcall_call *parent; /* of a sub-agent: the call that it works for */
+    /* Limits of one turn. */
+    int max_rounds;  /* requests; default 8 */
+    int max_calls;   /* calls run; default 32 */
+    uint32_t max_ms; /* time; default: no limit */
+    /* Tokens, requests and answers together, as the provider counts
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
@@ -3485,6 +3592,10 @@ enum {
  * A request is written twice by the same function, once to count its bytes and
  * once to send them. Planning and acting are apart: tcall_agent_plan returns
  * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3510,10 +3621,10 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
  * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
-/* Begins a turn with what the user says. Where the block is too small for all
- * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
- * TCALL_E_MEMORY. */
+/* Begins a turn with what the user says; a plan that waits is dropped. Where
+ * the block is too small for all of the conversation its oldest turns are
+ * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
+ * agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3528,14 +3639,23 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
-/* Does one exchange and runs nothing. Returns the number of calls in the
- * answer; 0 ends the turn. */
-TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Begins a turn in which nothing runs, and does one exchange. tools are those
+ * that the model gets to see, from tcall_pick or with only their index set, at
+ * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * calls in the answer; 0 ends the turn.
+ *
+ * Look at each with tcall_agent_call. Then give each its result, with
+ * tcall_agent_result, and go on: with tcall_agent_plan, text empty, or
+ * tcall_agent_step, which returns TCALL_OK where agent->answer.calls wait anew
+ * or, if there are none, the turn has ended. Or drop the plan: whatever is said
+ * next does, and so does tcall_agent_cancel at the next step. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                               const tcall_picked *tools, int count);
 /* Checks the index-th call of the last answer, as tcall_hydrate does. Release
  * it when done. */
 TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
-/* Gives the result of a call of a plan. Once each call has one, the turn goes
- * on with tcall_agent_step. */
+/* Gives the result of a call of a plan. Returns TCALL_E_USAGE when it has one,
+ * or is not of this plan. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
@@ -3546,20 +3666,18 @@ struct tcall_agent {
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
+    tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool run;           /* calls are run, not only checked */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
     uint8_t pick_count; /* of picks */
     uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
-    uint32_t started;              /* when the turn began */
-    uint32_t tokens;               /* of this turn */
-    uint32_t pause_began, pause;   /* the wait before the next try */
-    uint32_t random;               /* state of chance in these waits */
+    uint16_t tries;              /* of this request */
+    uint32_t pause_began, pause; /* the wait before the next try */
+    uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
     long context; /* what servers are told that have to be */
@@ -3575,7 +3693,7 @@ struct tcall_agent {
     size_t batch_high;     /* of the block, before them */
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
-    int turn;         /* the call of the batch that goes on next */
+    int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
@@ -4257,8 +4375,8 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
-/* Returns size bytes of the top, or NULL. They are given back by restoring
- * block->high, so what was taken last goes first. */
+/* Returns size bytes of the top, or NULL. They are given back by
+ * tcall_block_back_, so what was taken last goes first. */
 TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
     size = tcall_round_up_(size);
@@ -4266,6 +4384,19 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
         return NULL;
     block->high += size;
     return block->base + block->size - block->high;
+}
+
+/* Tests define this to overwrite what is given back, so that who still reads
+ * it is seen. */
+#ifndef TCALL_FREED_
+#define TCALL_FREED_(bytes, size) ((void)0)
+#endif
+
+/* Gives back what was taken from the top since its height was this. */
+TCALL_SHARED_ void tcall_block_back_(tcall_block *block, size_t high)
+{
+    TCALL_FREED_(block->base + block->size - block->high, block->high - high);
+    block->high = high;
 }
 
 /* Returns the free bytes between both ends, or NULL of a block without memory:
@@ -12669,7 +12800,9 @@ enum {
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
+    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
+    /* Of the item as well: */
+    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12801,6 +12934,8 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
         flags |= TCALL_FLAG_DROPPED_;
+    if (item->is_unsigned)
+        flags |= TCALL_FLAG_UNSIGNED_;
     if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
         flags |= TCALL_FLAG_OBJECT_;
     return flags;
@@ -12842,6 +12977,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++) {
         size_t len = tcall_head_len_(head, part);
@@ -12899,7 +13035,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -16024,17 +16160,35 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error = call->error;
+    event.error =
+        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
     event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
     tcall_tell_(tc, &event, kind);
+}
+
+/* Forgets what the arguments were read to: nothing of the call points into the
+ * memory of that attempt any more. */
+static void tcall_forget_(tcall_call *call)
+{
+    call->args = call->cx.injected = tcall_json_none_();
+    call->cx.bound = NULL;
+    call->complaint = call->coerced = tcall_slice_(NULL, 0);
+    call->faults = 0;
 }
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->block_high;
-    call->args = tcall_json_none_();
-    call->cx.bound = NULL;
+    tcall_ctx *cx = &call->cx;
+    tcall_forget_(call);
+    call->other = NULL;
+    cx->services = NULL;
+    cx->history = NULL;
+    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
+        tcall_slice_(NULL, 0);
+    tcall_block_back_(&tc->block, call->block_high);
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -16184,7 +16338,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_write_coercions(&out, marked);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    block->high = base;
+    tcall_block_back_(block, base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
@@ -16531,50 +16685,77 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
-/* Parses and validates. base is what the end of the block holds besides: what
- * an earlier try left there is given back. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+/* Parses and validates the arguments: an attempt of its own, beside what the
+ * block holds of earlier ones. */
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
 {
-    tc->block.high = base;
+    tcall_forget_(call);
     call->step = TCALL_STEP_PARSE;
-    call->cx.bound = NULL;
+    call->coercions = 0;
+    call->fixes = 0;
+    call->error_at = 0;
+    call->validated = false;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, base);
+    return tcall_hydrate_judge_(tc, call, tc->block.high);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * or why there is nothing new to try. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                                 size_t base)
+/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
+ * and is the call again where the repair is refused too. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+                                                   tcall_str text)
 {
     tcall_block *block = &tc->block;
+    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
+    tcall_call *refused;
+    int error = call->error;
+    if (!came)
+        return error;
+    *came = *call;
+    call->other = came;
+    call->arguments = text;
+    call->repaired = true;
+    call->error = tcall_hydrate_try_(tc, call);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    if (call->error == TCALL_OK)
+        return TCALL_OK;
+    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
+    if (refused)
+        *refused = *call;
+    *call = *came;
+    call->other = refused;
+    return error;
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
     tcall_writer out;
-    int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
+    tcall_str text;
+    int r;
+    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+        return call->error;
+    tcall_hydrate_writer_(&tc->block, &out);
+    r = tc->desc.repair(tc->desc.user, call, &out);
+    call->repairing = r == TCALL_E_AGAIN;
+    if (call->repairing)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(block, &out);
-    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
-        return r;
-    block->high = base;
-    call->original = call->arguments;
-    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
-        return TCALL_E_MEMORY;
-    call->repaired = true;
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
-    return TCALL_OK;
+    if (r < 0 || out.error ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return call->error;
+    return tcall_hydrate_repaired_(tc, call, text);
 }
 
 #else
 
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     (void)tc;
-    (void)base;
     return call->error;
 }
 
@@ -16621,40 +16802,37 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 
 #endif
 
-/* Parses and validates, and once more what a repair made. */
-static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+/* Finds the tool and its schema, and reads what came. */
+static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
-    size_t base = tc->block.high;
-    int r = call->error = tcall_hydrate_try_(tc, call, base);
-    if (r < 0) {
-        r = tcall_hydrate_repair_(tc, call, base);
-        if (r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
-    }
-    return r;
-}
-
-int tcall_hydrate(tcall *tc, tcall_call *call)
-{
-    uint32_t before = tcall_now_(tc);
-    int r;
+    int r = tcall_usable_(tc);
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_arguments_(tc, call);
+    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    uint32_t before = tcall_now_(tc);
+    int r = call->error;
+    if (!call->repairing)
+        r = call->error = tcall_hydrate_begin_(tc, call);
+    if (r < 0 && call->step > TCALL_STEP_FIND)
+        r = tcall_hydrate_repair_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    call->hydrate_ms += tcall_now_(tc) - before;
+    if (call->repairing)
+        return TCALL_E_AGAIN;
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
@@ -16753,6 +16931,8 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         r = tcall_keep_(cx, title, &cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
+        r = tcall_scan_whole_(metadata);
+    if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     return r;
 }
@@ -16788,7 +16968,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
-            cx->failed_by = name;
+            cx->failure.by = name;
     }
     return object;
 }
@@ -16859,6 +17039,17 @@ TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
     return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
 }
 
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -16873,6 +17064,34 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
     *cx->out = *cx->out_start;
 }
 
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->stage == TCALL_DID_EXECUTE || cx->gave_up ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    cx->output_held = true;
+    if (cx->output.len < text.len)
+        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
+    if (text.len)
+        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+    cx->output.len = text.len;
+    return r;
+}
+
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
@@ -16883,7 +17102,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(change, 0, sizeof *change);
     change->before = cx->history;
     change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->hook ? cx->hook->stage : cx->stage;
+    change->stage = cx->stage;
     cx->history = change;
     return change;
 }
@@ -16900,7 +17119,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
         return TCALL_E_MEMORY;
     *run = *cx->call;
     run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    error = tcall_hydrate_try_(cx->tc, run);
     if (error == TCALL_OK)
         error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
@@ -16911,8 +17130,8 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
- * those holds any more: not the check, not the approval. Once the tool has run
- * it is too late. */
+ * those holds any more: not the check, not the approval. A call that was cut
+ * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -16926,11 +17145,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     change->input = call->args;
     if (cx->stage == TCALL_WILL_INJECT_SECRETS)
         return tcall_inject_(cx, text);
-    cx->injected = tcall_json_none_();
     call->arguments = text;
-    call->approved = call->validated = false;
-    call->incomplete = 0;
-    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    call->approved = false;
+    call->error = tcall_hydrate_try_(tc, call);
     if (call->error == TCALL_OK)
         call->error = tcall_hydrate_bind_(tc, call);
     return call->error;
@@ -16961,11 +17178,26 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * false where none did. */
+TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+{
+    bool held = cx->output_held;
+    cx->output_held = false;
+    if (held) {
+        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+        tcall_output_cut_(cx);
+    }
+    return held;
+}
+
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    if (cx->settled)
+        return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
         if (!change || tcall_keep_(cx, old, &change->output) < 0)
@@ -16981,6 +17213,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
@@ -16990,16 +17225,16 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
     if (cx->state != TCALL_HIT_)
         cx->state =
             cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
-    cx->error = TCALL_OK;
+    memset(&cx->failure, 0, sizeof cx->failure);
     return TCALL_OK;
 }
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_) { /* the first failure counts */
-        cx->reason = tcall_str_of(reason);
-        cx->code = code;
-        cx->status = status;
+    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+        cx->failure.reason = tcall_str_of(reason);
+        cx->failure.code = code;
+        cx->failure.status = status;
     }
     return TCALL_E_ABORTED;
 }
@@ -17007,18 +17242,43 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_)
-        cx->retry_ms = ms;
+    if (cx->state != TCALL_FAILED_ && !cx->settled)
+        cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
+}
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
 }
 
 /* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
+    tcall_note_failure_(cx, error);
+    if (error < 0)
         cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memcpy(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */
@@ -17257,88 +17517,106 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
     tcall_write_close(out, ']');
 }
 
-/* Begins the result of a failure instead of the output, up to the sentence that
- * says what was wrong. */
-static void tcall_failure_begin_(tcall_ctx *cx)
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
 {
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, call, i);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->args.tok)
+        tcall_write_called_(out, call->tool->name, call->args);
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call->tool);
+    if (failure->retry_ms) {
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (tcall_int)failure->retry_ms);
+    }
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->tc);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_key(out, "error");
-    tcall_write_quote(out);
-}
-
-/* Writes what the schema says of the arguments. */
-TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    size_t i;
-    tcall_failure_begin_(cx);
-    tcall_write_text(cx->out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(cx->out, i ? ". " : ": ");
-        tcall_say_fault_(cx->out, call, i);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
     }
-}
-
-/* Writes what was called, who failed and why. The reason may be what the tool
- * wrote, so it is copied before that is taken back. */
-TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    char copy[128];
-    size_t len = cx->reason.len;
-    if (len >= sizeof copy)
-        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
-    if (len)
-        memcpy(copy, cx->reason.ptr, len);
-    tcall_failure_begin_(cx);
-    if (call->tool && call->args.tok)
-        tcall_write_called_(cx->out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(cx->out, cx->failed_by);
-        tcall_write_text(cx->out, ": ");
-    }
-    if (len)
-        tcall_write_bytes(cx->out, copy, len);
-    else
-        tcall_write_text(cx->out, tcall_error_text(cx->error));
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
-    const tcall_call *call = cx->call;
-    /* a hook may have given the failure a code of its own */
-    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *out = cx->out;
-    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
-        tcall_write_refused_(cx);
-    else
-        tcall_write_reasons_(cx);
-    tcall_write_unquote(out);
-    tcall_write_pair_(out, "error_type",
-                      tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(out, "code", tcall_str_of(code));
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
-    if (cx->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)cx->retry_ms);
-    }
-    if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
-    else
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-    if (out->error)
-        cx->error = out->error;
+    int brevity = TCALL_TELL_ALL_;
+    do
+        tcall_write_failure_at_(cx, brevity);
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
 }
 
 /* ==========================================================================
@@ -17414,7 +17692,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[160];
+    char text[TCALL_REASON_];
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
@@ -17422,8 +17700,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
-    if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
+    if (!cx->failure.reason.len)
+        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
 }
 
@@ -17483,15 +17761,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 
 /* ---- the tool ---- */
 
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
-};
-
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
 {
@@ -17529,8 +17798,9 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
         return tcall_output_cut_(cx);
-    if (!cx->reason.len && !cx->failed_by)
-        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
+    tcall_note_failure_(cx, r);
+    if (!cx->failure.reason.len && !cx->failure.by)
+        tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
     return r;
 }
 
@@ -17578,13 +17848,15 @@ static int tcall_output_judge_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output, if it has that. */
+/* Checks the output against tool->output, if it has that. What a hook answered
+ * in place of the tool is its own. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
-    cx->tc->block.high = high;
+    bool own = cx->state != TCALL_ANSWERED_;
+    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
+    tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -17712,19 +17984,48 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
 }
 
+/* True for stages whose hooks no longer decide what becomes of the call. */
+static bool tcall_only_told_(int stage)
+{
+    return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
+}
+
+/* Reports a hook that failed and does not fail the call. */
+static void tcall_tell_hook_(tcall_ctx *cx, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.error = error;
+    event.text = tcall_str_of(cx->hook->name);
+    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+}
+
+/* Says how a hook ended: whether it may wait, and who failed. */
+static int tcall_hook_ended_(tcall_ctx *cx, int r)
+{
+    const tcall_hook *hook = cx->hook;
+    if (tcall_waits_(r) && tcall_has_run_(cx))
+        r = tcall_output_hold_(cx, r);
+    if (r >= 0 || tcall_waits_(r))
+        return r;
+    if (tcall_only_told_(hook->stage)) {
+        tcall_tell_hook_(cx, r);
+        return TCALL_OK;
+    }
+    if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
+        cx->failure.by = hook->name;
+    tcall_note_failure_(cx, r);
+    return r;
+}
+
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 {
     const tcall_hook *around = cx->hook;
-    int state = cx->state, r;
+    int r;
     cx->hook = hook;
-    r = tcall_outcome_(cx, hook->run(cx, hook->user));
+    r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || hook->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->failed_by &&
-        hook->stage != TCALL_AROUND_EXECUTE)
-        cx->failed_by = hook->name;
     if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
         r = tcall_hold_(cx, hook);
     return r;
@@ -17736,28 +18037,19 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
-    int first = TCALL_OK, state = cx->state;
+    int r = TCALL_OK, state = cx->state;
+    uint8_t outer = cx->stage;
+    bool all = stage >= TCALL_ON_ERROR;
+    cx->stage = (uint8_t)stage;
     tcall_hook_seek_(cx, stage, at);
     for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
-        int r = TCALL_OK;
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r))
-            return r;
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
+        if (r < 0 || (cx->state != state && !all))
             break;
     }
-    return first;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint16_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
+    cx->stage = outer;
+    return r;
 }
 
 /* ---- attempts ---- */
@@ -17795,31 +18087,59 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     if (*r < 0)
         return false;
     tcall_output_clear_(cx);
-    cx->reason.len = 0;
-    cx->failed_by = NULL;
     cx->next_inner = 0;
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, tcall_slice_(NULL, 0));
-        *r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+        cx->run_step = TCALL_RUN_RETRY_;
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
     }
     return true;
 }
 
-/* Does what comes before the tool: hooks at WILL_EXECUTE, then approval. */
+/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
+ * the last attempt failed, those at WILL_EXECUTE, and approval. */
+static int tcall_attempt_step_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    switch (cx->run_step) {
+    case TCALL_RUN_RETRY_:
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            memset(&cx->failure, 0, sizeof cx->failure);
+        return r;
+    case TCALL_RUN_HOOKS_:
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+    default: return tcall_approve_again_(cx);
+    }
+}
+
 static int tcall_attempt_prepare_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
            cx->run_step < TCALL_RUN_BEGIN_) {
-        r = cx->run_step == TCALL_RUN_HOOKS_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner)
-                : tcall_approve_again_(cx);
+        r = tcall_attempt_step_(cx);
         if (r == TCALL_OK) {
             cx->run_step++;
             cx->next_inner = 0;
         }
     }
+    return r;
+}
+
+/* Runs the tool, and once that has ended well what comes after it. */
+static int tcall_attempt_run_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_DID_) {
+        r = tcall_run_(cx);
+        if (r < 0)
+            return r;
+        cx->run_step = TCALL_RUN_DID_;
+        cx->next_inner = 0;
+    }
+    if (cx->state == TCALL_GOING_)
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
     return r;
 }
 
@@ -17829,15 +18149,14 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (r == TCALL_OK)
+    if (cx->run_step < TCALL_RUN_BEGIN_)
         r = tcall_attempt_prepare_(cx);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
+        r = tcall_attempt_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    tcall_note_failure_(cx, r);
     return cx->last_attempt = r;
 }
 
@@ -17874,19 +18193,26 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. */
+ * failure by keeping silent about it. After the last attempt, be it the only
+ * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK; /* one of them answered */
+    int r;
+    if (!cx->gave_up) {
+        r = tcall_next(cx);
+        if (tcall_waits_(r))
+            return r;
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->last_attempt;
+        if (r == TCALL_OK || !cx->attempt)
+            return r;
+        tcall_note_failure_(cx, r);
+        cx->gave_up = true;
+        cx->next_inner = 0;
     }
+    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->failure.error;
     return r;
 }
 
@@ -17942,6 +18268,19 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
 #ifndef TOOLCALL_NO_HOOKS
 
 /* Does what the library does itself at a stage, after its hooks. */
@@ -17973,6 +18312,8 @@ static int tcall_walk_(tcall_ctx *cx)
         if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -18041,16 +18382,20 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
 static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    tcall_str text = cx->reason;
+    const tcall_failure *failure = &cx->failure;
     char room[288];
     tcall_writer out;
-    if (cx->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&out, room, sizeof room);
+    tcall_writer_init(&out, room, sizeof room);
+    if (failure->error == TCALL_E_DENIED && call->tool &&
+        !tcall_enabled(call->tool, cx->tc->desc.allow))
         tcall_write_remedy_(&out, cx);
-        text = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
+    else if (tcall_was_refused_(cx))
+        tcall_say_refused_(&out, call);
+    else if (failure->reason.len)
+        tcall_write_bytes(&out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(&out, tcall_error_text(failure->error));
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, tcall_slice_(room, out.fill));
 }
 
 #else
@@ -18069,11 +18414,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(cx->tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -18097,13 +18439,19 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     int r;
     if (cx->state == TCALL_DONE_)
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
+        cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
-    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
@@ -18112,28 +18460,49 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return r;
 }
 
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx,
+                       d->max_wait_ms ? d->max_wait_ms : TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out)
+                  tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high;
-    tcall_call *call;
+    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     tcall_hydrate(tc, call);
-    r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
-        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-        r = tcall_invoke(tc, call, out);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tcall_block_back_(&tc->block, high);
     }
-    tcall_release(tc, call);
-    tc->block.high = high;
     return r;
 }
 
@@ -18197,6 +18566,50 @@ static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
     tcall_write_close(out, ']');
 }
 
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
+                                 const char *by)
+{
+    int error = attempt->validated ? TCALL_OK : attempt->error;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(by));
+    tcall_write_pair_(out, "arguments", attempt->arguments);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    if (error < 0)
+        tcall_write_call_errors(out, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes what came and its repair, whichever of them the call is now. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_call *came = call->repaired ? call->other : call;
+    const tcall_call *repair = call->repaired ? call : call->other;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    tcall_write_attempt_(out, came, "model");
+    tcall_write_attempt_(out, repair, "repair");
+    tcall_write_close(out, ']');
+}
+
+/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
+static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
+{
+    tcall_write_key(out, "replaced");
+    tcall_write_open(out, '[');
+    for (; change; change = change->before) {
+        if (!change->input.tok)
+            continue;
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "by", tcall_str_of(change->by));
+        tcall_write_key(out, "arguments");
+        tcall_write_json(out, change->input);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
 /* Writes who checked the arguments, and whether its schema was compiled at the
  * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
@@ -18231,7 +18644,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "call_id", call->id);
     tcall_write_pair_(out, "tool", call->name);
     tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
+                      (call->repaired ? call->other : call)->arguments);
     tcall_write_fixes_(out, call->fixes);
     tcall_write_key(out, "coercions");
     tcall_write_verbatim(out, call->coerced.len ? call->coerced
@@ -18247,6 +18660,10 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (call->other)
+        tcall_write_attempts_(out, call);
+    if (call->cx.history)
+        tcall_write_replaced_(out, call->cx.history);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18475,20 +18892,80 @@ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 #endif
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+/* ---- definitions ---- */
+
+/* A container of a text on the way down. */
+typedef struct tcall_hash_place_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_place_;
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* Goes on from the end of a value to the next one, and gives the path to that.
+ * Returns NULL at the end of all. */
+static const char *tcall_hash_next_(const tcall *tc, const char *at,
+                                    tcall_hash_place_ *places, int *depth,
+                                    uint64_t *path)
 {
-    const tcall_tool *tool = call->tool;
-    const char *const texts[] = {
-        tool->name,   tool->description,     tool->parameters,
-        tool->output, tool->provider_schema, tool->provided_by};
+    tcall_hash_place_ *place;
+    tcall_str step;
+    at = tcall_text_next_(at);
+    while (*depth && *at && tcall_text_closes_(at)) {
+        --*depth;
+        at = tcall_text_next_(at + 1);
+    }
+    if (!*depth || !*at)
+        return NULL;
+    place = &places[*depth - 1];
+    step = tcall_slice_((const char *)&place->index, sizeof place->index);
+    *path = place->path;
+    if (place->object) {
+        step = tcall_text_verbatim_(at);
+        at = tcall_text_value_(at);
+    }
+    tcall_chain_(tc, path, step);
+    place->index++;
+    return at;
+}
+
+/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
+ * they are written: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
+{
+    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
+    uint64_t path = 2, sum = 0;
+    int depth = 0;
+    if (text)
+        text = tcall_text_space_(text);
+    while (text) {
+        tcall_str value = tcall_text_verbatim_(text);
+        bool opens =
+            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = path;
+        if (opens) {
+            places[depth].path = path;
+            places[depth].index = 0;
+            places[depth++].object = *text == '{';
+            value.len = 1;
+        }
+        tcall_chain_(tc, &hash, value);
+        sum += hash;
+        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
+    }
+    return sum;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
     uint64_t hash = 1;
     size_t i;
     char flags[5];
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18499,8 +18976,77 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    *out += hash;
+    hash += tcall_hash_source_(tc, tool->parameters);
+    hash += 3 * tcall_hash_source_(tc, tool->output);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
+    *out += tcall_hash_text_(tc, 5, call->name);
     return r;
+}
+
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
+{
+    int r = tcall_hash_asked_(tc, call, out);
+    *out += tcall_hash_definition_(tc, call->tool);
+    return r;
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        tcall_chain_(tc, &key, call->id);
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
 /* ==========================================================================
@@ -18559,7 +19105,7 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key;
+    uint64_t key, thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
@@ -18629,12 +19175,29 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
         tcall_cache_drop_(cache, 0);
+    entry.thing = cx->thing;
     entry.made = tcall_now_(cx->tc);
     entry.len = (uint32_t)text.len;
     memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
         memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
     cache->used += sizeof entry + text.len;
+    return TCALL_OK;
+}
+
+/* Forgets what the call may have changed. */
+int tcall_cache_end_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
+    size_t at = 0;
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (tcall_changes_(cx, entry.thing))
+            tcall_cache_drop_(cache, at);
+        else
+            at += sizeof entry + entry.len;
+    }
     return TCALL_OK;
 }
 
@@ -18668,8 +19231,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -18733,9 +19296,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }
@@ -18752,20 +19315,20 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-/* Returns the row of a call, by the hash of its id. */
+/* Returns the row of a call. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
-                                            uint64_t id)
+                                            uint64_t key)
 {
     size_t i;
     for (i = 0; i < ledger->count; i++)
-        if (ledger->rows[i].state && ledger->rows[i].id == id)
+        if (ledger->rows[i].state && ledger->rows[i].key == key)
             return &ledger->rows[i];
     return NULL;
 }
 
 /* Returns a new row, in place of the first that is free or needed no more; NULL
  * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
 {
     tcall_ledger_row *last = ledger->rows + ledger->count;
     size_t i, left;
@@ -18778,7 +19341,7 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
     memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
-    last->id = id;
+    last->key = key;
     return last;
 }
 
@@ -18814,10 +19377,11 @@ static int tcall_ledger_ask_(tcall_ctx *cx)
 
 /* Lets a call wait for tcall_ledger_decide. */
 static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+                              tcall_ledger_row *row, uint64_t key,
+                              uint64_t what)
 {
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     row->what = what;
@@ -18832,8 +19396,8 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
     const tcall_call *call = cx->call;
-    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t what, key = tcall_call_key(cx->tc, call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
@@ -18852,15 +19416,14 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, id, what);
+    return tcall_ledger_wait_(cx, ledger, row, key, what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *row =
-        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
@@ -18874,14 +19437,14 @@ int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t key = tcall_call_key(cx->tc, cx->call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -18897,7 +19460,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
     tcall_ledger_row *row = tcall_ledger_find_(
-        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
+        (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -18905,10 +19468,13 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_loops_new_turn(tcall_loops *loops)
-{
-    loops->turn = 0;
-}
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
 
 /* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
@@ -18918,53 +19484,93 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
-/* Stops a tool whose arguments are refused a third time in a row. */
-static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
-                                uint64_t tool)
-{
-    loops->refusals =
-        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
-    loops->refused = tool;
-    if (loops->refusals < 3)
-        return TCALL_OK;
-    loops->refusals = 0;
-    return tcall_loop_(cx, "refused again and again");
-}
-
 /* True when the call would be the third of its kind in a row, or the third in
  * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 {
-    return seen[1] == hash &&
-           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
 }
 
-/* Remembers the last calls, and answers or stops one that repeats them. Calls
- * are compared by their hash, so nothing of them has to be kept. */
-int tcall_loops_run_(tcall_ctx *cx, void *user)
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    int i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
-    uint64_t *seen = loops->seen;
-    int i, r;
-    if (call->error < 0)
-        return tcall_loops_refused_(cx, loops, tool);
-    if (loops->refused == tool)
-        loops->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &hash);
-    if (r < 0 || call->tool->allow_repeat)
-        return r;
-    for (i = 0; i < loops->turn; i++)
-        if (seen[i] == hash)
-            return tcall_respond(
-                cx, tcall_str_of("Made before in this turn: use that result."));
-    if (tcall_loops_again_(seen, hash))
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here =
+        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
-    seen[0] = hash;
-    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
-        loops->turn++;
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 
@@ -19857,7 +20463,7 @@ TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
     }
     if (error == TCALL_OK)
         error = tcall_add_text_call_(reader, item);
-    block->high = high;
+    tcall_block_back_(block, high);
     return error;
 }
 
@@ -20279,14 +20885,38 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     return history;
 }
 
-/* Is the item of the model given in this pass? Reasoning is a secret between
- * the model and its provider: nobody else gets it. */
+/* Reasoning is a secret between the model and its provider: is this one's? */
+static bool tcall_history_owns_(const tcall_history_ *history,
+                                const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Leaves out the signature of an item that is none of this provider's. A
+ * provider of signatures wants one of each call; of those that others made it
+ * takes this word. */
+static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
+{
+    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool own = item->kind == TCALL_ITEM_CALL
+                         ? signs
+                         : tcall_history_owns_(history, item);
+    if (item->reasoning_dropped && !own)
+        item->reasoning_dropped = false;
+    if (!own)
+        item->signature = tcall_slice_(NULL, 0);
+    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
+        !item->is_unsigned)
+        item->signature = tcall_str_of("skip_thought_signature_validator");
+}
+
+/* Is the item of the model given in this pass? */
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    const bool own =
-        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    const bool own = tcall_history_owns_(history, item);
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
     if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
@@ -20329,7 +20959,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+    tcall_history_sign_(history, item);
+    if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
@@ -20371,73 +21002,112 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
 
 /* How far a message of the model is written: its text is one string, its calls
  * are one list. */
-typedef enum tcall_message_ {
+enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
     TCALL_MESSAGE_CALLS_
+};
+
+typedef struct tcall_message_ {
+    tcall_writer *out;
+    uint8_t written; /* TCALL_MESSAGE_..._ */
+    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
-static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                              tcall_message_ to)
+static void tcall_message_text_(tcall_message_ *message)
 {
-    if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(out, "{'role':'assistant'", NULL);
-        *message = TCALL_MESSAGE_OPEN_;
+    if (message->parts)
+        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
+    else
+        tcall_write_key(message->out, "content");
+    tcall_write_quote(message->out);
+}
+
+static void tcall_message_text_end_(tcall_message_ *message)
+{
+    tcall_write_unquote(message->out);
+    if (message->parts)
+        tcall_write_text(message->out, "}]");
+}
+
+static void tcall_message_to_(tcall_message_ *message, uint8_t to)
+{
+    if (message->written == TCALL_MESSAGE_NONE_) {
+        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        message->written = TCALL_MESSAGE_OPEN_;
+        message->parts = false;
     }
-    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(out, "content");
-        tcall_write_quote(out);
-        *message = TCALL_MESSAGE_TEXT_;
+    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_message_text_(message);
+        message->written = TCALL_MESSAGE_TEXT_;
     }
-    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(out);
-        tcall_write_form_(out, "'tool_calls':[", NULL);
-        *message = TCALL_MESSAGE_CALLS_;
+    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_message_text_end_(message);
+        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        message->written = TCALL_MESSAGE_CALLS_;
     }
 }
 
-static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
+static void tcall_message_end_(tcall_message_ *message)
 {
-    switch (*message) {
-    case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
+    if (message->written == TCALL_MESSAGE_NONE_)
+        return;
+    if (message->written == TCALL_MESSAGE_CALLS_) {
+        tcall_write_text(message->out, "]");
+    } else {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_message_text_end_(message);
     }
-    tcall_write_text(out, "}");
-    *message = TCALL_MESSAGE_NONE_;
+    tcall_write_text(message->out, "}");
+    message->written = TCALL_MESSAGE_NONE_;
 }
 
 /* What servers add to this format: see >>servers. */
 typedef struct tcall_server_ {
-    /* Writes a reasoning as members of the message that it led to. */
-    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Writes reasoning that is no words as a member of a message. */
+    void (*details)(tcall_writer *out, tcall_str pieces);
 } tcall_server_;
 
-/* Writes one item. Reasoning stands before text and calls of its message: a
- * further one between calls cannot be said here. */
-static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
-                                const tcall_item *item,
-                                const tcall_forms_ *forms,
-                                const tcall_server_ *server)
+/* Writes a reasoning, which led to the message: before its text and calls. A
+ * further one after them cannot be said here. */
+static void tcall_message_reasoning_(tcall_message_ *message,
+                                     const tcall_item *reasoning,
+                                     const char *member,
+                                     const tcall_server_ *server)
 {
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT:
-        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+    tcall_writer *out = message->out;
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+        return;
+    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw) {
+        server->details(out, reasoning->text);
+    } else if (member) {
+        tcall_write_key(out, member);
+        tcall_write_str(out, reasoning->text);
+    } else {
+        if (!message->parts)
+            tcall_write_form_(out, "'content':[", NULL);
+        tcall_write_form_(
+            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            reasoning);
+        message->parts = true;
+    }
+}
+
+static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
+                                const tcall_forms_ *forms)
+{
+    tcall_writer *out = message->out;
+    if (item->kind == TCALL_ITEM_TEXT) {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
         return;
-    case TCALL_ITEM_REASONING:
-        if (*message > TCALL_MESSAGE_OPEN_ || !server)
-            return;
-        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
-        server->reasoning(out, item);
-        return;
-    case TCALL_ITEM_CALL:
-        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
-        break;
-    default: tcall_message_end_(out, message);
     }
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
+    else
+        tcall_message_end_(message);
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
@@ -20450,15 +21120,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item))
-        tcall_message_item_(out, &message, &item, forms, server);
-    tcall_message_end_(out, &message);
+        if (item.kind == TCALL_ITEM_REASONING)
+            tcall_message_reasoning_(&message, &item, provider->member, server);
+        else
+            tcall_message_item_(&message, &item, forms);
+    tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
 
@@ -20826,7 +21499,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     const size_t place = ordered ? reader->unmerged : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text &&
+    if (reader->has_text && !reader->text_ends &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -20834,6 +21507,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
     reader->text_at = place;
     reader->has_text = true;
+    reader->text_ends = reader->parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */
@@ -20889,6 +21563,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #endif /* TOOLCALL_NO_REASONING */
 
+/* May it be left out? Then it makes way for text, too. */
+TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
 static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
@@ -20929,10 +21609,19 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
-    if (field != TCALL_FIELD_REASONING_DATA)
-        return kept != TCALL_REASONING_NONE;
-    /* Details of OpenRouter are a list of objects, others are strings. */
-    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->words || reader->words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
@@ -20940,6 +21629,8 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
                                           tcall_str piece)
 {
+    if (part == TCALL_PART_TEXT_)
+        reader->words = reader->field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -20957,7 +21648,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
     tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
@@ -20992,13 +21684,27 @@ TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
     tcall_reasoning_drop_(reader, at, len);
 }
 
-/* Is anything of it there, or was? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+/* Is anything of it there, or was and is missed? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->open)
+        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
+    reader->text_ends = reader->has_text;
 }
 
 /* ---- elements as they came ---- */
@@ -21229,7 +21935,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
+    reader->began = reader->finished = reader->words = 0;
+    reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -21263,6 +21970,14 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 
 /* ---- text of the model ---- */
 
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
 static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
@@ -21272,14 +21987,18 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     if (reader->choice)
         return 0;
     reader->answer.has_text = true;
+    if (reader->text && reader->text_ends && !reader->parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->parted = reader->text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->has_text)
@@ -21319,6 +22038,7 @@ static uint8_t tcall_field_kind_(int field)
 {
     switch (field) {
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
     case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
     case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
@@ -21336,6 +22056,7 @@ static int tcall_field_part_(int field)
     case TCALL_FIELD_ARGUMENTS:
     case TCALL_FIELD_ALL_ARGUMENTS:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_TEXT:
     case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
@@ -21505,6 +22226,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -21632,6 +22354,7 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
         if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
@@ -21844,7 +22567,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
+        !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
@@ -22053,7 +22777,11 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_reader_note_object_(head);
+    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED_;
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
@@ -22065,11 +22793,14 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head))
-        return tcall_reasoning_is_some_(head) &&
-               tcall_reader_add_(reader, TCALL_PART_NAME_,
-                                 tcall_str_of(reader->provider->name));
-    return head->kind == TCALL_ITEM_TEXT;
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        return true;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
@@ -22143,6 +22874,8 @@ int tcall_reader_end(tcall_reader *reader)
         tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(reader))
+        answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
@@ -22182,15 +22915,22 @@ int tcall_reader_end(tcall_reader *reader)
     X(5, TCALL_FIELD_NAME, 0, "name")                                     \
     X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
     X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
+    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
     X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
     X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
     X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
     X(5, 0, 0, "*") /* Mistral may send parts */                          \
     X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
+    X(6, 0, 0, "thinking")                                                \
+    X(7, 0, 0, "*")                                                       \
+    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
     X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
     X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
     X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
     X(6, TCALL_FIELD_ID, 0, "id")                                         \
+    X(6, 0, 0, "extra_content")                                           \
+    X(7, 0, 0, "google")                                                  \
+    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
     X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
@@ -22221,11 +22961,13 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
-/* Arguments are a string. There is no flag for an error, the text says it. */
+/* Arguments are a string. There is no flag for an error, the text says it. Only
+ * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
@@ -22275,7 +23017,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0};
+                                                 0,
+                                                 NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -22430,7 +23173,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE};
+        TCALL_QUIRK_NO_FORCE,
+    NULL};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22445,6 +23189,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
     X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
     X(2, 0, 0, "tool_calls")                                 \
     X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
     X(4, TCALL_FIELD_ID, 0, "id")                            \
@@ -22515,10 +23260,12 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  &tcall_ollama_paths_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
+                                                 TCALL_REASONING_TEXT,
                                                  TCALL_STRICT_OLLAMA,
                                                  TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT};
+                                                     TCALL_QUIRK_SAY_CONTEXT |
+                                                     TCALL_QUIRK_FREE_REASONING,
+                                                 "thinking"};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -22541,6 +23288,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
@@ -22562,6 +23310,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(3, 0, 0, "content")                                                    \
@@ -22614,7 +23363,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'type':'message','role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -22679,7 +23428,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED};
+                                                    TCALL_QUIRK_ORDERED,
+                                                    NULL};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -22826,9 +23576,10 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     &tcall_gemini_paths_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0};
+    0,
+    NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -22985,16 +23736,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
     tcall_write_text(out, "]");
 }
 
-static void tcall_server_reasoning_(tcall_writer *out,
-                                    const tcall_item *reasoning)
-{
-    if (reasoning->raw)
-        tcall_write_details_(out, reasoning->text);
-    else
-        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
+static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -23003,7 +23745,8 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
+                 quirks)                                                     \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -23017,7 +23760,8 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      tcall_openai_types_,    \
                                                      reasoning,              \
                                                      strict,                 \
-                                                     quirks};
+                                                     quirks,                 \
+                                                     member};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -23046,8 +23790,7 @@ static const tcall_provider *const tcall_providers_[] = {
     &tcall_gemini,
 #endif
 #ifdef TCALL_HAS_SERVERS_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    &tcall_##name,
+#define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -23151,7 +23894,8 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
 #endif
 #ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
+    if (desc->provider->reasoning &&
+        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
         return "provider has reasoning that goes back to it, which "
                "TOOLCALL_NO_REASONING leaves out";
 #endif
@@ -23294,10 +24038,10 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent
+ * >>agent_calls: the calls of an answer get their results
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * They are run in batches, or, in a plan, answered by whoever made it. Each
+ * call gets one result, whatever becomes of the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23312,6 +24056,333 @@ enum {
     TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
     TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+{
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+        return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->turn.tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
+        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
+            return true;
+    return false;
+}
+
+/* The call as it came, not hydrated yet. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int index, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (!tcall_agent_find_call_(agent, index, &item))
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->turn = &agent->turn;
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    return tcall_hydrate(agent->desc.tc, call);
+}
+
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, int error)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_RESULT;
+    item.id = call->id;
+    item.name = call->name;
+    item.text = text;
+    item.error = error;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
+/* Does a call of the last answer with this id have no result yet? */
+static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int lacks = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (tcall_str_eq(item.id, id))
+            lacks += (item.kind == TCALL_ITEM_CALL) -
+                     (item.kind == TCALL_ITEM_RESULT);
+    return lacks > 0;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ ||
+        !tcall_agent_lacks_result_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
+        agent->state = TCALL_AGENT_OPEN_;
+    }
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+    }
+    agent->batch_count = count;
+    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+{
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
+{
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->current];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    tcall_writer *out = &agent->out;
+    int result;
+    if (over < 0)
+        tcall_cancel(call, over);
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
+    block->low += head + room;
+    result = tcall_invoke(tc, call, out);
+    block->low -= head + room;
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
+    if (out->error)
+        return out->error;
+    if (agent->current == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
+{
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->current = (agent->current + 1) % agent->batch_count;
+    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
+    if (agent->waiting < open)
+        return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
+    agent->waiting = 0;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
+    if (over < 0)
+        return over;
+    agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    call = &agent->batch[agent->current];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
+{
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&agent->out, agent->io, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
+    }
+    if (agent->batch_count)
+        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
+    agent->batch_count = 0;
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -23394,14 +24465,6 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return error;
 }
 
-/* Without a clock no time ever passes: limits were refused at the start, and
- * nothing is sent again. */
-static uint32_t tcall_agent_now_(const tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    return transport->now_ms ? transport->now_ms(transport->user) : 0;
-}
-
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -23415,8 +24478,6 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Is this tool one of those that were sent last? */
 static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 {
@@ -23428,11 +24489,12 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
+ * them; with a count below 0, all tools. Returns whether other tools are
+ * sent now. */
 static bool tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
-    bool known = agent->picked && count >= 0;
+    bool known = count < 0 ? !agent->picked : agent->picked;
     int i;
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
@@ -23445,6 +24507,8 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     return true;
 }
 
+#ifndef TOOLCALL_NO_PICK
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
  * them are sent. Returns whether they are others than before. */
 static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
@@ -23453,7 +24517,7 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
+        return tcall_agent_take_picks_(agent, NULL, -1);
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -23466,11 +24530,10 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 
 #else
 
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    (void)agent;
     (void)text;
-    return false;
+    return tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -23488,48 +24551,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
-{
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
-        return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
-    agent->started = tcall_agent_now_(agent);
-    agent->rounds = agent->calls = agent->tries = 0;
-    agent->tokens = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
-    /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = 0;
-    agent->reconnected = false;
-    agent->run = true;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_OK;
-}
-
 void tcall_agent_cancel(tcall_agent *agent)
 {
     agent->cancelled = 1;
-}
-
-/* Returns why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *agent)
-{
-    uint32_t limit = agent->desc.max_ms;
-    if (agent->cancelled)
-        return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
-        return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->tokens >= agent->desc.max_turn_tokens)
-        return TCALL_E_LIMIT;
-    return TCALL_OK;
 }
 
 /* Returns what the transport answered; notes what it waits for. */
@@ -23548,8 +24572,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 /* In the last round that is left the model has to answer in words. */
 static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return agent->rounds + 1 >= agent->desc.max_rounds ||
-           agent->calls >= agent->desc.max_calls;
+    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+           agent->turn.calls >= agent->desc.max_calls;
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -23574,7 +24598,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
-    if (agent->run && tcall_agent_last_round_(agent))
+    if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -23676,6 +24700,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
+    if (agent->turn.rounds >= agent->desc.max_rounds)
+        return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) &&
         agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
         tcall_chat_forget_(&agent->chat);
@@ -23798,7 +24824,8 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
+    if (!agent->turn.plan && agent->answer.calls &&
+        agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result < 0 ? result : tcall_answer_ending(&agent->answer);
 }
@@ -23816,12 +24843,12 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
     if (answer->input_tokens > 0)
         more = (uint32_t)answer->input_tokens;
     if (answer->output_tokens > 0)
         more += (uint32_t)answer->output_tokens;
-    agent->tokens += more < room ? more : room;
+    agent->turn.tokens += more < room ? more : room;
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -23840,13 +24867,13 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
-    agent->rounds++;
+    agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->run         ? TCALL_AGENT_CALLS_
-                                        : TCALL_AGENT_PLANNED_;
+                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
+                                        : TCALL_AGENT_CALLS_;
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
@@ -23867,287 +24894,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
-}
-
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
-{
-    size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
-}
-
-/* The call as it came, not hydrated yet. */
-TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
-{
-    tcall_item item;
-    memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
-        return false;
-    call->id = item.id;
-    call->name = item.name;
-    call->arguments = item.text;
-    call->incomplete = item.error;
-    call->provider = agent->desc.provider->name;
-    return true;
-}
-
-/* Calls of an answer are in the conversation only until the next one begins. */
-int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
-{
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
-        return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
-}
-
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_)
-        return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
-        return result;
-    if (++agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->run = true;
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
-    agent->batch = NULL;
-    if (count > 1)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
-        tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
-            tcall_release(agent->desc.tc, call);
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-    }
-    agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
-}
-
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
-{
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
-    tcall_call *call = &agent->batch[agent->turn];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer *out = &agent->out;
-    int result;
-    if (over < 0)
-        tcall_cancel(call, over);
-    if (!tcall_block_room_(block, head))
-        return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(block) - head;
-    room -= room / 4;
-    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
-    if (tcall_waits_(result))
-        return result;
-    if (out->error)
-        return out->error;
-    if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
-}
-
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
-}
-
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
-static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
-{
-    const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
-}
-
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
-{
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    do
-        agent->turn = (agent->turn + 1) % agent->batch_count;
-    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
-            tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
-    agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
-    agent->state = TCALL_AGENT_OPEN_;
-    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
-                                                  : TCALL_E_LIMIT;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
-{
-    int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
-    if (!agent->batch_count)
-        tcall_agent_batch_(agent);
-    call = &agent->batch[agent->turn];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return agent->delivered < agent->batch_count
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
-    }
-    if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
-    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -24216,7 +24962,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     const tcall_agent_desc *desc = &agent->desc;
     long told = agent->response.retry_after_ms;
     uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
         agent->tries >= desc->max_tries ||
@@ -24304,15 +25050,100 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
+    tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
+    size_t at = 0;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    /* The last text since the user spoke: others came before calls. */
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        else if (item.kind == TCALL_ITEM_USER)
+            text = tcall_slice_(NULL, 0);
+    return text;
+}
+
+/* Tells that a turn begins or ends. */
+TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
+                                                   tcall_event_kind kind,
+                                                   tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.turn = &agent->turn;
+    event.text = text;
+    event.error = error;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
 /* Ends the turn: the connection is closed, calls are released, and what is left
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
-    tcall_agent_undo_(agent);
+    if (error < 0)
+        tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
+                           error);
     return error;
+}
+
+/* Begins the turn anew, with the number after that of the one before. */
+static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+{
+    tcall_turn *turn = &agent->turn;
+    uint32_t id = turn->id + 1;
+    memset(turn, 0, sizeof *turn);
+    turn->id = id;
+    turn->started = tcall_agent_now_(agent);
+    turn->plan = plan;
+    turn->parent = agent->desc.parent;
+    agent->tries = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
+    /* A cancel that came before the turn is not meant for it. */
+    agent->cancelled = 0;
+    agent->reconnected = false;
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+/* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
+static int tcall_agent_ready_(tcall_agent *agent)
+{
+    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+        tcall_agent_end_(agent, TCALL_E_CANCELLED);
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+}
+
+/* Begins a turn with these tools, or without them with those it picks. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    int error = tcall_agent_ready_(agent);
+    bool others;
+    if (error == TCALL_OK)
+        error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    others = tools ? tcall_agent_take_picks_(agent, tools, count)
+                   : tcall_agent_pick_(agent, text);
+    if (others)
+        tcall_chat_forget_(&agent->chat);
+    tcall_agent_begin_(agent, plan);
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
+    return TCALL_OK;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 /* Does the work of the state. Calls that are under way look at limits
@@ -24338,7 +25169,7 @@ static int tcall_agent_work_(tcall_agent *agent)
 static int tcall_agent_waits_(tcall_agent *agent, int result)
 {
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
         (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
@@ -24359,7 +25190,8 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 && !tcall_waits_(result))
+    if (result < 0 ? !tcall_waits_(result)
+                   : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     return tcall_agent_waits_(agent, result);
 }
@@ -24388,30 +25220,31 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+/* Can these tools be sent, and no others? */
+static bool tcall_agent_can_send_(const tcall_agent *agent,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_say(agent, text);
-    if (error < 0)
-        return error;
-    agent->run = false;
-    error = tcall_agent_finish_(agent);
-    return error < 0 ? error : agent->answer.calls;
+    int i;
+    for (i = 0; tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return false;
+    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
 }
 
-tcall_str tcall_agent_text(const tcall_agent *agent)
+int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                     const tcall_picked *tools, int count)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-    tcall_item item;
-    size_t at = 0;
+    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
+    int error = TCALL_E_USAGE;
     if (agent->state == TCALL_AGENT_UNSET_)
-        return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
-    return text;
+        return error;
+    if (!text.len)
+        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
+    else if (tcall_agent_can_send_(agent, tools, count))
+        error = tcall_agent_start_(agent, text, true, tools, count);
+    if (error == TCALL_OK)
+        error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24426,7 +25259,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 #if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
 
-static const char tcall_save_mark_[] = "tcall1";
+static const char tcall_save_mark_[] = "tcall2";
 
 enum {
     TCALL_SAVE_MARK_ = 6,
@@ -24534,8 +25367,10 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)state);
     tcall_save_number_(&saver, agent->chat.made);
-    tcall_save_number_(&saver, agent->rounds);
-    tcall_save_number_(&saver, agent->calls);
+    tcall_save_number_(&saver, agent->turn.id);
+    tcall_save_number_(&saver, agent->turn.rounds);
+    tcall_save_number_(&saver, agent->turn.calls);
+    tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_picks_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -24604,6 +25439,7 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
     if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
@@ -24641,14 +25477,17 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
     if (state != TCALL_SAVE_REST_ &&
         agent->call_at >= (size_t)agent->answer.calls)
         return TCALL_E_PROTOCOL;
-    agent->started = tcall_agent_now_(agent);
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.parent = agent->desc.parent;
+    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    agent->run = state == TCALL_SAVE_CALLS_;
     if (state == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
-    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
+                           TCALL_OK);
+    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -24683,8 +25522,10 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);
-        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
-        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.id = tcall_load_number_(&bytes);
+        agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.tokens = tcall_load_number_(&bytes);
         tcall_load_picks_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

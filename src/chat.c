@@ -25,7 +25,9 @@ enum {
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
+    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
+    /* Of the item as well: */
+    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -157,6 +159,8 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
         flags |= TCALL_FLAG_DROPPED_;
+    if (item->is_unsigned)
+        flags |= TCALL_FLAG_UNSIGNED_;
     if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
         flags |= TCALL_FLAG_OBJECT_;
     return flags;
@@ -198,6 +202,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++) {
         size_t len = tcall_head_len_(head, part);
@@ -255,7 +260,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);

@@ -36,7 +36,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
+    reader->began = reader->finished = reader->words = 0;
+    reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -70,6 +71,14 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 
 /* ---- text of the model ---- */
 
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
 static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
@@ -79,14 +88,18 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     if (reader->choice)
         return 0;
     reader->answer.has_text = true;
+    if (reader->text && reader->text_ends && !reader->parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->parted = reader->text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->has_text)
@@ -126,6 +139,7 @@ static uint8_t tcall_field_kind_(int field)
 {
     switch (field) {
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
     case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
     case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
@@ -143,6 +157,7 @@ static int tcall_field_part_(int field)
     case TCALL_FIELD_ARGUMENTS:
     case TCALL_FIELD_ALL_ARGUMENTS:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_TEXT:
     case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
@@ -312,6 +327,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -439,6 +455,7 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
         if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;

@@ -119,7 +119,7 @@ static inline void set_hook(tcall_hook *h, int stage,
 
 static inline void note(void *user, const tcall_event *event)
 {
-    static const char letters[] = "  ?<.>   =.!~  %";
+    static const char letters[] = "  ?<.>   =.!~    %";
     (void)user;
     if (letters[event->kind] != ' ')
         see(letters[event->kind]);

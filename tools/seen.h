@@ -9,7 +9,9 @@
 
 #include "toolcall.h"
 
-#include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct ttool_file {
     uint64_t path, content; /* hashes; path 0: the row is free */
@@ -21,63 +23,16 @@ typedef struct ttool_files {
     size_t count;
 } ttool_files;
 
-static const uint64_t ttool_seen_key_[2] = {6, 0};
-
-static inline ttool_file *ttool_seen_row_(const ttool_files *files,
-                                          uint64_t path)
-{
-    size_t i;
-    for (i = 0; i < files->count; i++)
-        if (files->rows[i].path == path)
-            return &files->rows[i];
-    return NULL;
-}
-
-/* The row moves to the end: those in front are the ones to give up first. */
-static inline void ttool_seen_note_(ttool_files *files, tcall_str path,
-                                    tcall_str content, bool written)
-{
-    uint64_t hash = tcall_hash(ttool_seen_key_, path) | 1;
-    ttool_file *row = ttool_seen_row_(files, hash), *last;
-    if (!files->count)
-        return;
-    if (!row)
-        row = ttool_seen_row_(files, 0);
-    if (!row)
-        row = files->rows;
-    written = written || (row->path == hash && row->written);
-    last = files->rows + files->count - 1;
-    memmove(row, row + 1, (size_t)(last - row) * sizeof *row);
-    last->path = hash;
-    last->content = tcall_hash(ttool_seen_key_, content);
-    last->written = written;
-}
-
 /* Notes that a file was read, or written, with this content. */
-static inline void ttool_file_read(ttool_files *files, tcall_str path,
-                                   tcall_str content)
-{
-    ttool_seen_note_(files, path, content, false);
-}
-
-static inline void ttool_file_written(ttool_files *files, tcall_str path,
-                                      tcall_str content)
-{
-    ttool_seen_note_(files, path, content, true);
-}
-
+void ttool_file_read(ttool_files *files, tcall_str path, tcall_str content);
+void ttool_file_written(ttool_files *files, tcall_str path, tcall_str content);
 /* Returns TCALL_OK when this content of the file was read or written before,
  * TCALL_E_STALE when it was another, TCALL_E_UNREAD when none was. Asked
  * before a file is edited. */
-static inline int ttool_file_check(const ttool_files *files, tcall_str path,
-                                   tcall_str content)
-{
-    uint64_t hash = tcall_hash(ttool_seen_key_, path) | 1;
-    const ttool_file *row = ttool_seen_row_(files, hash);
-    if (!row)
-        return TCALL_E_UNREAD;
-    return row->content == tcall_hash(ttool_seen_key_, content) ? TCALL_OK
-                                                                : TCALL_E_STALE;
-}
+int ttool_file_check(const ttool_files *files, tcall_str path,
+                     tcall_str content);
 
+#ifdef __cplusplus
+}
+#endif
 #endif /* TTOOL_SEEN_H */
