@@ -294,8 +294,8 @@ static const char *const names[][2] = {
 };
 
 static const tcall_provider *const receivers[] = {
-    &tcall_openai, &tcall_responses, &tcall_anthropic,
-    &tcall_ollama, &tcall_gemini,    &tcall_mistral};
+    &tcall_openai, &tcall_responses, &tcall_anthropic,   &tcall_ollama,
+    &tcall_gemini, &tcall_mistral,   &tcall_interactions};
 
 /* The request of a conversation with one call, to any provider. */
 static const char *writes(const tcall_provider *to, const char *id,
