@@ -1675,6 +1675,56 @@ TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
+ * >>mask: a filter that a secret does not pass
+ *
+ * It stands in front of the sink of anything that leaves the program: a log,
+ * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
+ * each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     audit.sink = tcall_mask_put;
+ *     audit.user = &mask;
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
@@ -8536,6 +8586,151 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         if (!depth)
             return writer->error;
     }
+}
+
+/* ==========================================================================
+ * >>mask
+ *
+ * The text is taken as characters, each with the backslashes before it. What
+ * may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
+ */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
 /* ==========================================================================
@@ -24493,18 +24688,29 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-/* A server may repeat the key in its complaint: runs of at least so many
- * characters of it are made unreadable. */
-enum { TCALL_KEY_RUN_ = 8 };
-
-static void tcall_agent_hide_key_(char *text, const char *key)
+static int tcall_agent_put_(void *user, const char *bytes, size_t len)
 {
-    for (; key && *key && *text; text++) {
-        size_t run = 0;
-        while (key[run] && text[run] == key[run])
-            run++;
-        if (run >= TCALL_KEY_RUN_ || !key[run])
-            memset(text, '*', run);
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* A server may repeat secrets in its complaint. The text is masked in its
+ * place, where it becomes no longer. */
+static void tcall_agent_mask_(const tcall_agent *agent, char *text)
+{
+    size_t i;
+    for (i = 0; i < agent->request.header_count; i++) {
+        char *to = text;
+        tcall_mask mask;
+        memset(&mask, 0, sizeof mask);
+        mask.secret = agent->headers[i].secret;
+        mask.sink = tcall_agent_put_;
+        mask.user = &to;
+        tcall_mask_put(&mask, text, strlen(text));
+        tcall_mask_end(&mask);
+        *to = '\0';
     }
 }
 
@@ -24512,11 +24718,10 @@ static void tcall_agent_hide_key_(char *text, const char *key)
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
-    const tcall_agent_desc *desc = &agent->desc;
     int result = tcall_reader_end(agent->reader), status;
     agent->answer = agent->reader->answer;
-    tcall_agent_hide_key_(agent->answer.message, desc->key);
-    tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
+    tcall_agent_mask_(agent, agent->answer.message);
+    tcall_agent_mask_(agent, agent->answer.stop_text);
     if (agent->response.retry_after_ms < 0)
         agent->response.retry_after_ms = agent->answer.wait_ms;
     /* With an error status no body is an answer, whatever it looks like. */

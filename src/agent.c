@@ -2,6 +2,7 @@
 #include "agent.h"
 #include "pick.c"
 #include "frames.c"
+#include "mask.c"
 #include "agent_calls.c"
 
 /* ==========================================================================
@@ -422,18 +423,29 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-/* A server may repeat the key in its complaint: runs of at least so many
- * characters of it are made unreadable. */
-enum { TCALL_KEY_RUN_ = 8 };
-
-static void tcall_agent_hide_key_(char *text, const char *key)
+static int tcall_agent_put_(void *user, const char *bytes, size_t len)
 {
-    for (; key && *key && *text; text++) {
-        size_t run = 0;
-        while (key[run] && text[run] == key[run])
-            run++;
-        if (run >= TCALL_KEY_RUN_ || !key[run])
-            memset(text, '*', run);
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* A server may repeat secrets in its complaint. The text is masked in its
+ * place, where it becomes no longer. */
+static void tcall_agent_mask_(const tcall_agent *agent, char *text)
+{
+    size_t i;
+    for (i = 0; i < agent->request.header_count; i++) {
+        char *to = text;
+        tcall_mask mask;
+        memset(&mask, 0, sizeof mask);
+        mask.secret = agent->headers[i].secret;
+        mask.sink = tcall_agent_put_;
+        mask.user = &to;
+        tcall_mask_put(&mask, text, strlen(text));
+        tcall_mask_end(&mask);
+        *to = '\0';
     }
 }
 
@@ -441,11 +453,10 @@ static void tcall_agent_hide_key_(char *text, const char *key)
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
-    const tcall_agent_desc *desc = &agent->desc;
     int result = tcall_reader_end(agent->reader), status;
     agent->answer = agent->reader->answer;
-    tcall_agent_hide_key_(agent->answer.message, desc->key);
-    tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
+    tcall_agent_mask_(agent, agent->answer.message);
+    tcall_agent_mask_(agent, agent->answer.stop_text);
     if (agent->response.retry_after_ms < 0)
         agent->response.retry_after_ms = agent->answer.wait_ms;
     /* With an error status no body is an answer, whatever it looks like. */

@@ -206,8 +206,8 @@ static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
     const tcall_desc *d = &tc->desc;
     int r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx,
-                       d->max_wait_ms ? d->max_wait_ms : TCALL_EXECUTE_MS);
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
     while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
         tcall_wait wait = call->cx.wait;
         tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
