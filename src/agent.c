@@ -119,9 +119,8 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. Returns whether other tools are
- * sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
+ * them; with a count below 0, all tools. */
+static void tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
     bool known = count < 0 ? !agent->picked : agent->picked;
@@ -129,44 +128,106 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
     if (known)
-        return false;
+        return;
     agent->picked = count >= 0;
     agent->pick_count = (uint8_t)(count > 0 ? count : 0);
     for (i = 0; i < count; i++)
         agent->picks[i] = picks[i].index;
-    return true;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. */
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return tcall_agent_take_picks_(agent, NULL, -1);
-    count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    int count = -1, pinned = 0;
+    if (desc->pick_opts && desc->tc->desc.tool_count > TCALL_AGENT_ALL)
+        count = tcall_pick(desc->tc, text, desc->pick_opts, picks,
+                           TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    if (count < 0 || pinned < count || agent->pick_count <= count)
+        tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     (void)text;
-    return tcall_agent_take_picks_(agent, NULL, -1);
+    tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
+
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.picks = agent->picked ? agent->picks : NULL;
+    request.pick_count = agent->pick_count;
+    request.allow = desc->tc->desc.allow;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
+}
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
@@ -211,23 +272,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -332,9 +383,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -767,14 +822,15 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     int error = tcall_agent_ready_(agent);
-    bool others;
     if (error == TCALL_OK)
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    others = tools ? tcall_agent_take_picks_(agent, tools, count)
-                   : tcall_agent_pick_(agent, text);
-    if (others)
+    if (tools)
+        tcall_agent_take_picks_(agent, tools, count);
+    else
+        tcall_agent_pick_(agent, text);
+    if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);

@@ -97,7 +97,8 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */

@@ -185,8 +185,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -250,9 +250,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }
@@ -490,8 +490,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
 static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
                                uint64_t tool)
 {
-    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
-    if (cx->error == TCALL_E_LOOP)
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
         return;
     if (denied || cx->call->error < 0) {
         loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
@@ -517,7 +518,7 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
-    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
         return TCALL_OK;
     if (kept == TOOLCALL_LOOP_CALLS)
         memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
