@@ -61,18 +61,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn, and of the one before it. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 2, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -104,6 +119,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -128,77 +145,80 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
+/* ---- the offer ---- */
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Of many tools, offers only those that fit the text, and the pinned ones.
+ * Returns TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    bool known = agent->picked && count >= 0;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return false;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
-    return true;
+    tcall *tc = agent->desc.tc;
+    tcall_picked picks[TCALL_AGENT_PICKS];
+    int count =
+        tcall_pick(tc, text, agent->desc.pick_opts, picks, TCALL_AGENT_PICKS);
+    if (count < 0)
+        return count;
+    memset(tc->offer, 0, agent->offer_size);
+    while (count-- > 0) {
+        tcall_set_offer_(tc->offer, picks[count].index, true);
+        /* For "hello" nothing fits: then the next turn picks. */
+        agent->picked = agent->picked || !picks[count].pinned;
+    }
+    return TCALL_OK;
 }
 
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers. Another offer than that of the turn
+ * before is an edit of the conversation. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
-    count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    uint8_t *offer = desc->tc->offer, *before = offer + agent->offer_size;
+    int error = TCALL_OK;
+    memcpy(before, offer, agent->offer_size);
+    tcall_agent_permit_(agent);
+    if (desc->pick_opts && !agent->picked &&
+        desc->tc->desc.tool_count > TCALL_AGENT_ALL)
+        error = tcall_agent_pick_(agent, text);
+    if (memcmp(before, offer, agent->offer_size) != 0)
+        tcall_chat_forget_(&agent->chat);
+    return error;
 }
-
-#else
-
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
-{
-    (void)agent;
-    (void)text;
-    return false;
-}
-
-#endif /* TOOLCALL_NO_PICK */
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
     tcall_item item;
+    size_t low;
+    int error;
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
     if (tcall_agent_make_room_(agent, text.len))
         tcall_chat_forget_(&agent->chat);
-    return tcall_chat_add(&agent->chat, &item);
+    low = agent->chat.block->low;
+    error = tcall_chat_add(&agent->chat, &item);
+    if (error == TCALL_OK)
+        error = tcall_agent_offer_(agent, text);
+    if (error < 0)
+        agent->chat.block->low = low;
+    return error;
 }
 
 int tcall_agent_say(tcall_agent *agent, tcall_str text)
@@ -212,8 +232,6 @@ int tcall_agent_say(tcall_agent *agent, tcall_str text)
     error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
     agent->started = tcall_agent_now_(agent);
     agent->rounds = agent->calls = agent->tries = 0;
     agent->tokens = 0;
@@ -277,9 +295,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.chat = &agent->chat;
     request.tools = desc->tc->desc.tools;
     request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    request.offer = desc->tc->offer;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -296,13 +312,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -606,6 +619,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     return true;
 }
 

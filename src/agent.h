@@ -73,12 +73,11 @@ struct tcall_agent {
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool run;           /* calls are run, not only checked */
-    bool opened;        /* the transport has to be closed */
-    bool reconnected;   /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of picks */
-    uint16_t picks[TCALL_AGENT_PICKS];
+    bool run;          /* calls are run, not only checked */
+    bool opened;       /* the transport has to be closed */
+    bool reconnected;  /* a dead connection was replaced */
+    bool picked;       /* the offer is only made smaller from now on */
+    size_t offer_size; /* bytes of tc->offer; as many hold the one before */
     uint16_t rounds, calls, tries; /* of this turn; tries of this request */
     uint32_t started;              /* when the turn began */
     uint32_t tokens;               /* of this turn */

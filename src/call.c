@@ -643,6 +643,9 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
     r = tcall_usable_(tc);
     if (r == TCALL_OK)

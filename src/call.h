@@ -134,6 +134,7 @@ struct tcall_call {
     tcall_str original;  /* arguments before they were repaired */
     tcall_ctx cx;
     size_t block_high; /* private: what tcall_release restores */
+    bool by_model;     /* private: an agent's, held to the offer of its turn */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate

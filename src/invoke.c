@@ -132,7 +132,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
     char room[288];
     tcall_writer out;
     if (cx->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
+        tcall_withheld_(cx->tc, call->tool)) {
         tcall_writer_init(&out, room, sizeof room);
         tcall_write_remedy_(&out, cx);
         text = tcall_slice_(room, out.fill);
