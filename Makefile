@@ -65,7 +65,7 @@ port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
                       $(tests))
 probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
-programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
+programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/[a-z]*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
              $(filter-out port/lwip.c port/curl.c,$(wildcard port/*.c)))
@@ -93,7 +93,7 @@ run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
+	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/examples.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.

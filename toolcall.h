@@ -108,6 +108,9 @@ extern "C" {
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* The same as a number: 10,000 a major, 100 a minor, 1 a patch version. */
+#define TOOLCALL_VERSION_NUMBER 100
+
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
  * one file that includes it, makes everything private to that file. Public
  * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
@@ -334,8 +337,9 @@ typedef volatile uint8_t tcall_flag;
 #endif
 
 enum {
-    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
-    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+    TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
+    TCALL_EXECUTE_MS = 60000  /* tcall_execute, where nothing else was said */
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
@@ -1671,6 +1675,56 @@ TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
+ * >>mask: a filter that a secret does not pass
+ *
+ * It stands in front of the sink of anything that leaves the program: a log,
+ * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
+ * each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     audit.sink = tcall_mask_put;
+ *     audit.user = &mask;
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
@@ -2173,13 +2227,16 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
-    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
+    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
+    const struct tcall_turn *turn; /* that begins or ends, else NULL */
     tcall_str text;
     int error;
     int verdict;
@@ -2218,7 +2275,10 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -2556,10 +2616,24 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
+    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
 };
+
+/* What an agent does from what a person says to the answer. Whoever makes calls
+ * without an agent may give them a turn of his own, with another id each time
+ * that it begins anew. */
+typedef struct tcall_turn {
+    uint32_t id;              /* 1, 2, 3, ... in a conversation */
+    uint16_t rounds;          /* answers of the model */
+    uint16_t calls;           /* calls that were taken up */
+    uint32_t tokens;          /* as the provider counts them */
+    uint32_t started;         /* by the clock of the transport */
+    bool plan;                /* nothing runs: see tcall_agent_plan */
+    const tcall_call *parent; /* of a sub-agent: the call it works for */
+} tcall_turn;
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -2569,6 +2643,7 @@ struct tcall_call {
     const char *provider; /* name of the wire format, may be NULL */
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
+    const tcall_turn *turn; /* it belongs to; NULL: to none */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2709,13 +2784,16 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
  * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: calls a tool by its name, without a model.
- * For tools that answer at once; one that has not finished is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
- * has no room for the call. */
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
+                            tcall_writer *out, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -2752,6 +2830,17 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
  * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of the ids of the call and of its session, the
+ * session's agent, and, for a sub-agent, of the call that it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -2801,7 +2890,8 @@ TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
                     tcall_limit_release_, limit)
 
 /* Keeps results of tools that only read, by tool, arguments, session and its
- * user. The oldest make room; a result larger than the memory is not kept. */
+ * user, until a call that does more may have changed them (tcall_concerns). The
+ * oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
@@ -2810,10 +2900,12 @@ typedef struct tcall_cache {
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
 TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_end_(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                    \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
-                    cache)
+                    cache),                                                   \
+        TCALL_HOOK_("cache", TCALL_WILL_FINALIZE, 0, tcall_cache_end_, cache)
 
 /* Makes further attempts after an error that may pass, each after twice the
  * pause of the one before, or the one that tcall_retry_after asked for. Without
@@ -2845,15 +2937,17 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
- * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
- * The verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * Where there is a desc.approve, it is asked first. */
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
+ * tcall_call_key. The verdict holds once, and only for the same definition of
+ * the tool and the same arguments. A tool that is neither idempotent nor only
+ * reads runs once for a key, also after a restart if the rows were kept: they
+ * hold no pointers (keep desc.hash_key with them, and the conversation, see
+ * tcall_agent_save). Agents may share a ledger when their sessions say which of
+ * them it is, and sub-agents may: their calls have keys of their own. Where
+ * there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t id, what; /* hashes */
-    uint32_t state;    /* 0: free */
+    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
     tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
@@ -2869,26 +2963,38 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
- * with this id waits. */
-TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
-                                  tcall_str id, tcall_verdict verdict);
+/* Decides a call that waits: key is tcall_call_key of the call that
+ * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
+ * call with this key waits. */
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+                                  tcall_verdict verdict);
 
-/* Breaks loops. The same call again in one turn is answered without running,
- * unless the tool has allow_repeat. Over turns, the same call three times, two
- * calls in turns, or a third call of a tool with arguments that are refused,
- * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
+/* Breaks loops within a turn (call->turn; calls without one count as one turn).
+ * A call that was made before with success, and whose result nothing that ran
+ * since can have changed (tcall_concerns), is answered without running, unless
+ * the tool has allow_repeat. The same call three times in a row, two calls in
+ * turns, or a third call in a row of a tool that was refused or denied twice,
+ * fail with TCALL_E_LOOP, and nobody is asked for them. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t seen[8]; /* latest first */
-    uint64_t refused; /* tool of the calls that were refused last */
-    uint8_t refusals, turn;
+    struct {
+        uint64_t call, thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
 } tcall_loops;
-TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
-#define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. */
-TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops)                                  \
+    TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
+                tcall_loops_begin_, loops),                 \
+        TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 #endif
 
@@ -3454,12 +3560,14 @@ typedef struct tcall_agent_desc {
     size_t header_count; /* at most TCALL_AGENT_HEADERS */
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
-    int max_rounds;      /* requests in one turn; default 8 */
-    int max_calls;       /* calls run in one turn; default 32 */
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;     /* time for one turn; default: no limit */
-    /* Tokens of one turn, requests and answers together, as the provider counts
+    const tcall_call *parent; /* of a sub-agent: the call that it works for */
+    /* Limits of one turn. */
+    int max_rounds;  /* requests; default 8 */
+    int max_calls;   /* calls run; default 32 */
+    uint32_t max_ms; /* time; default: no limit */
+    /* Tokens, requests and answers together, as the provider counts
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
@@ -3506,6 +3614,10 @@ enum {
  * A request is written twice by the same function, once to count its bytes and
  * once to send them. Planning and acting are apart: tcall_agent_plan returns
  * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3531,10 +3643,10 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
  * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
-/* Begins a turn with what the user says. Where the block is too small for all
- * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
- * TCALL_E_MEMORY. */
+/* Begins a turn with what the user says; a plan that waits is dropped. Where
+ * the block is too small for all of the conversation its oldest turns are
+ * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
+ * agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3549,14 +3661,23 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
-/* Does one exchange and runs nothing. Returns the number of calls in the
- * answer; 0 ends the turn. */
-TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Begins a turn in which nothing runs, and does one exchange. tools are those
+ * that the model gets to see, from tcall_pick or with only their index set, at
+ * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * calls in the answer; 0 ends the turn.
+ *
+ * Look at each with tcall_agent_call. Then give each its result, with
+ * tcall_agent_result, and go on: with tcall_agent_plan, text empty, or
+ * tcall_agent_step, which returns TCALL_OK where agent->answer.calls wait anew
+ * or, if there are none, the turn has ended. Or drop the plan: whatever is said
+ * next does, and so does tcall_agent_cancel at the next step. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                               const tcall_picked *tools, int count);
 /* Checks the index-th call of the last answer, as tcall_hydrate does. Release
  * it when done. */
 TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
-/* Gives the result of a call of a plan. Once each call has one, the turn goes
- * on with tcall_agent_step. */
+/* Gives the result of a call of a plan. Returns TCALL_E_USAGE when it has one,
+ * or is not of this plan. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
@@ -3567,20 +3688,18 @@ struct tcall_agent {
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
+    tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool run;           /* calls are run, not only checked */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
     uint8_t pick_count; /* of picks */
     uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
-    uint32_t started;              /* when the turn began */
-    uint32_t tokens;               /* of this turn */
-    uint32_t pause_began, pause;   /* the wait before the next try */
-    uint32_t random;               /* state of chance in these waits */
+    uint16_t tries;              /* of this request */
+    uint32_t pause_began, pause; /* the wait before the next try */
+    uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
     long context; /* what servers are told that have to be */
@@ -3596,7 +3715,7 @@ struct tcall_agent {
     size_t batch_high;     /* of the block, before them */
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
-    int turn;         /* the call of the batch that goes on next */
+    int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
@@ -8467,6 +8586,151 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         if (!depth)
             return writer->error;
     }
+}
+
+/* ==========================================================================
+ * >>mask
+ *
+ * The text is taken as characters, each with the backslashes before it. What
+ * may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
+ */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
 /* ==========================================================================
@@ -17604,12 +17868,14 @@ static int tcall_output_judge_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output, if it has that. */
+/* Checks the output against tool->output, if it has that. What a hook answered
+ * in place of the tool is its own. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
+    bool own = cx->state != TCALL_ANSWERED_;
+    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }
@@ -18138,28 +18404,49 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return r;
 }
 
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out)
+                  tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high;
-    tcall_call *call;
+    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     tcall_hydrate(tc, call);
-    r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
-        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-        r = tcall_invoke(tc, call, out);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tc->block.high = high;
     }
-    tcall_release(tc, call);
-    tc->block.high = high;
     return r;
 }
 
@@ -18501,20 +18788,80 @@ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 #endif
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+/* ---- definitions ---- */
+
+/* A container of a text on the way down. */
+typedef struct tcall_hash_place_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_place_;
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* Goes on from the end of a value to the next one, and gives the path to that.
+ * Returns NULL at the end of all. */
+static const char *tcall_hash_next_(const tcall *tc, const char *at,
+                                    tcall_hash_place_ *places, int *depth,
+                                    uint64_t *path)
 {
-    const tcall_tool *tool = call->tool;
-    const char *const texts[] = {
-        tool->name,   tool->description,     tool->parameters,
-        tool->output, tool->provider_schema, tool->provided_by};
+    tcall_hash_place_ *place;
+    tcall_str step;
+    at = tcall_text_next_(at);
+    while (*depth && *at && tcall_text_closes_(at)) {
+        --*depth;
+        at = tcall_text_next_(at + 1);
+    }
+    if (!*depth || !*at)
+        return NULL;
+    place = &places[*depth - 1];
+    step = tcall_slice_((const char *)&place->index, sizeof place->index);
+    *path = place->path;
+    if (place->object) {
+        step = tcall_text_verbatim_(at);
+        at = tcall_text_value_(at);
+    }
+    tcall_chain_(tc, path, step);
+    place->index++;
+    return at;
+}
+
+/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
+ * they are written: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
+{
+    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
+    uint64_t path = 2, sum = 0;
+    int depth = 0;
+    if (text)
+        text = tcall_text_space_(text);
+    while (text) {
+        tcall_str value = tcall_text_verbatim_(text);
+        bool opens =
+            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = path;
+        if (opens) {
+            places[depth].path = path;
+            places[depth].index = 0;
+            places[depth++].object = *text == '{';
+            value.len = 1;
+        }
+        tcall_chain_(tc, &hash, value);
+        sum += hash;
+        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
+    }
+    return sum;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
     uint64_t hash = 1;
     size_t i;
     char flags[5];
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18525,8 +18872,77 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    *out += hash;
+    hash += tcall_hash_source_(tc, tool->parameters);
+    hash += 3 * tcall_hash_source_(tc, tool->output);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
+    *out += tcall_hash_text_(tc, 5, call->name);
     return r;
+}
+
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
+{
+    int r = tcall_hash_asked_(tc, call, out);
+    *out += tcall_hash_definition_(tc, call->tool);
+    return r;
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        tcall_chain_(tc, &key, call->id);
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
 /* ==========================================================================
@@ -18585,7 +19001,7 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key;
+    uint64_t key, thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
@@ -18655,12 +19071,29 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
         tcall_cache_drop_(cache, 0);
+    entry.thing = cx->thing;
     entry.made = tcall_now_(cx->tc);
     entry.len = (uint32_t)text.len;
     memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
         memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
     cache->used += sizeof entry + text.len;
+    return TCALL_OK;
+}
+
+/* Forgets what the call may have changed. */
+int tcall_cache_end_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
+    size_t at = 0;
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (tcall_changes_(cx, entry.thing))
+            tcall_cache_drop_(cache, at);
+        else
+            at += sizeof entry + entry.len;
+    }
     return TCALL_OK;
 }
 
@@ -18778,20 +19211,20 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-/* Returns the row of a call, by the hash of its id. */
+/* Returns the row of a call. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
-                                            uint64_t id)
+                                            uint64_t key)
 {
     size_t i;
     for (i = 0; i < ledger->count; i++)
-        if (ledger->rows[i].state && ledger->rows[i].id == id)
+        if (ledger->rows[i].state && ledger->rows[i].key == key)
             return &ledger->rows[i];
     return NULL;
 }
 
 /* Returns a new row, in place of the first that is free or needed no more; NULL
  * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
 {
     tcall_ledger_row *last = ledger->rows + ledger->count;
     size_t i, left;
@@ -18804,7 +19237,7 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
     memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
-    last->id = id;
+    last->key = key;
     return last;
 }
 
@@ -18840,10 +19273,11 @@ static int tcall_ledger_ask_(tcall_ctx *cx)
 
 /* Lets a call wait for tcall_ledger_decide. */
 static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+                              tcall_ledger_row *row, uint64_t key,
+                              uint64_t what)
 {
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     row->what = what;
@@ -18858,8 +19292,8 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
     const tcall_call *call = cx->call;
-    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t what, key = tcall_call_key(cx->tc, call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
@@ -18878,15 +19312,14 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, id, what);
+    return tcall_ledger_wait_(cx, ledger, row, key, what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *row =
-        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
@@ -18900,14 +19333,14 @@ int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t key = tcall_call_key(cx->tc, cx->call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -18923,7 +19356,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
     tcall_ledger_row *row = tcall_ledger_find_(
-        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
+        (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -18931,10 +19364,13 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_loops_new_turn(tcall_loops *loops)
-{
-    loops->turn = 0;
-}
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
 
 /* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
@@ -18944,53 +19380,92 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
-/* Stops a tool whose arguments are refused a third time in a row. */
-static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
-                                uint64_t tool)
-{
-    loops->refusals =
-        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
-    loops->refused = tool;
-    if (loops->refusals < 3)
-        return TCALL_OK;
-    loops->refusals = 0;
-    return tcall_loop_(cx, "refused again and again");
-}
-
 /* True when the call would be the third of its kind in a row, or the third in
  * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 {
-    return seen[1] == hash &&
-           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
 }
 
-/* Remembers the last calls, and answers or stops one that repeats them. Calls
- * are compared by their hash, so nothing of them has to be kept. */
-int tcall_loops_run_(tcall_ctx *cx, void *user)
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    int i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
-    uint64_t *seen = loops->seen;
-    int i, r;
-    if (call->error < 0)
-        return tcall_loops_refused_(cx, loops, tool);
-    if (loops->refused == tool)
-        loops->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &hash);
-    if (r < 0 || call->tool->allow_repeat)
-        return r;
-    for (i = 0; i < loops->turn; i++)
-        if (seen[i] == hash)
-            return tcall_respond(
-                cx, tcall_str_of("Made before in this turn: use that result."));
-    if (tcall_loops_again_(seen, hash))
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here =
+        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
-    seen[0] = hash;
-    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
-        loops->turn++;
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
+    if (cx->error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 
@@ -23458,10 +23933,10 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent
+ * >>agent_calls: the calls of an answer get their results
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * They are run in batches, or, in a plan, answered by whoever made it. Each
+ * call gets one result, whatever becomes of the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23476,6 +23951,333 @@ enum {
     TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
     TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+{
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+        return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->turn.tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
+        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
+            return true;
+    return false;
+}
+
+/* The call as it came, not hydrated yet. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int index, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (!tcall_agent_find_call_(agent, index, &item))
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->turn = &agent->turn;
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    return tcall_hydrate(agent->desc.tc, call);
+}
+
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, int error)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_RESULT;
+    item.id = call->id;
+    item.name = call->name;
+    item.text = text;
+    item.error = error;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
+/* Does a call of the last answer with this id have no result yet? */
+static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int lacks = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (tcall_str_eq(item.id, id))
+            lacks += (item.kind == TCALL_ITEM_CALL) -
+                     (item.kind == TCALL_ITEM_RESULT);
+    return lacks > 0;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ ||
+        !tcall_agent_lacks_result_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
+        agent->state = TCALL_AGENT_OPEN_;
+    }
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+    }
+    agent->batch_count = count;
+    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+{
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
+{
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->current];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    tcall_writer *out = &agent->out;
+    int result;
+    if (over < 0)
+        tcall_cancel(call, over);
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
+    block->low += head + room;
+    result = tcall_invoke(tc, call, out);
+    block->low -= head + room;
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
+    if (out->error)
+        return out->error;
+    if (agent->current == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
+{
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->current = (agent->current + 1) % agent->batch_count;
+    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
+    if (agent->waiting < open)
+        return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
+    agent->waiting = 0;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    agent->desc.tc->block.high = agent->batch_high;
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
+    if (over < 0)
+        return over;
+    agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    call = &agent->batch[agent->current];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
+{
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&agent->out, agent->io, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
+    }
+    if (agent->batch_count)
+        agent->desc.tc->block.high = agent->batch_high;
+    agent->batch_count = 0;
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -23558,14 +24360,6 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return error;
 }
 
-/* Without a clock no time ever passes: limits were refused at the start, and
- * nothing is sent again. */
-static uint32_t tcall_agent_now_(const tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    return transport->now_ms ? transport->now_ms(transport->user) : 0;
-}
-
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -23579,8 +24373,6 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Is this tool one of those that were sent last? */
 static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 {
@@ -23592,11 +24384,12 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
+ * them; with a count below 0, all tools. Returns whether other tools are
+ * sent now. */
 static bool tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
-    bool known = agent->picked && count >= 0;
+    bool known = count < 0 ? !agent->picked : agent->picked;
     int i;
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
@@ -23609,6 +24402,8 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     return true;
 }
 
+#ifndef TOOLCALL_NO_PICK
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
  * them are sent. Returns whether they are others than before. */
 static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
@@ -23617,7 +24412,7 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
+        return tcall_agent_take_picks_(agent, NULL, -1);
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -23630,11 +24425,10 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 
 #else
 
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    (void)agent;
     (void)text;
-    return false;
+    return tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -23652,48 +24446,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
-{
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
-        return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
-    agent->started = tcall_agent_now_(agent);
-    agent->rounds = agent->calls = agent->tries = 0;
-    agent->tokens = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
-    /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = 0;
-    agent->reconnected = false;
-    agent->run = true;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_OK;
-}
-
 void tcall_agent_cancel(tcall_agent *agent)
 {
     agent->cancelled = 1;
-}
-
-/* Returns why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *agent)
-{
-    uint32_t limit = agent->desc.max_ms;
-    if (agent->cancelled)
-        return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
-        return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->tokens >= agent->desc.max_turn_tokens)
-        return TCALL_E_LIMIT;
-    return TCALL_OK;
 }
 
 /* Returns what the transport answered; notes what it waits for. */
@@ -23712,8 +24467,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 /* In the last round that is left the model has to answer in words. */
 static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return agent->rounds + 1 >= agent->desc.max_rounds ||
-           agent->calls >= agent->desc.max_calls;
+    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+           agent->turn.calls >= agent->desc.max_calls;
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -23738,7 +24493,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
-    if (agent->run && tcall_agent_last_round_(agent))
+    if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -23840,6 +24595,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
+    if (agent->turn.rounds >= agent->desc.max_rounds)
+        return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) &&
         agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
         tcall_chat_forget_(&agent->chat);
@@ -23931,18 +24688,29 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-/* A server may repeat the key in its complaint: runs of at least so many
- * characters of it are made unreadable. */
-enum { TCALL_KEY_RUN_ = 8 };
-
-static void tcall_agent_hide_key_(char *text, const char *key)
+static int tcall_agent_put_(void *user, const char *bytes, size_t len)
 {
-    for (; key && *key && *text; text++) {
-        size_t run = 0;
-        while (key[run] && text[run] == key[run])
-            run++;
-        if (run >= TCALL_KEY_RUN_ || !key[run])
-            memset(text, '*', run);
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* A server may repeat secrets in its complaint. The text is masked in its
+ * place, where it becomes no longer. */
+static void tcall_agent_mask_(const tcall_agent *agent, char *text)
+{
+    size_t i;
+    for (i = 0; i < agent->request.header_count; i++) {
+        char *to = text;
+        tcall_mask mask;
+        memset(&mask, 0, sizeof mask);
+        mask.secret = agent->headers[i].secret;
+        mask.sink = tcall_agent_put_;
+        mask.user = &to;
+        tcall_mask_put(&mask, text, strlen(text));
+        tcall_mask_end(&mask);
+        *to = '\0';
     }
 }
 
@@ -23950,11 +24718,10 @@ static void tcall_agent_hide_key_(char *text, const char *key)
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
 {
-    const tcall_agent_desc *desc = &agent->desc;
     int result = tcall_reader_end(agent->reader), status;
     agent->answer = agent->reader->answer;
-    tcall_agent_hide_key_(agent->answer.message, desc->key);
-    tcall_agent_hide_key_(agent->answer.stop_text, desc->key);
+    tcall_agent_mask_(agent, agent->answer.message);
+    tcall_agent_mask_(agent, agent->answer.stop_text);
     if (agent->response.retry_after_ms < 0)
         agent->response.retry_after_ms = agent->answer.wait_ms;
     /* With an error status no body is an answer, whatever it looks like. */
@@ -23962,7 +24729,8 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
+    if (!agent->turn.plan && agent->answer.calls &&
+        agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result < 0 ? result : tcall_answer_ending(&agent->answer);
 }
@@ -23980,12 +24748,12 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
     if (answer->input_tokens > 0)
         more = (uint32_t)answer->input_tokens;
     if (answer->output_tokens > 0)
         more += (uint32_t)answer->output_tokens;
-    agent->tokens += more < room ? more : room;
+    agent->turn.tokens += more < room ? more : room;
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -24004,13 +24772,13 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
-    agent->rounds++;
+    agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->run         ? TCALL_AGENT_CALLS_
-                                        : TCALL_AGENT_PLANNED_;
+                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
+                                        : TCALL_AGENT_CALLS_;
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
@@ -24031,287 +24799,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
-}
-
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
-{
-    size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
-}
-
-/* The call as it came, not hydrated yet. */
-TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
-{
-    tcall_item item;
-    memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
-        return false;
-    call->id = item.id;
-    call->name = item.name;
-    call->arguments = item.text;
-    call->incomplete = item.error;
-    call->provider = agent->desc.provider->name;
-    return true;
-}
-
-/* Calls of an answer are in the conversation only until the next one begins. */
-int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
-{
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
-        return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
-}
-
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_)
-        return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
-        return result;
-    if (++agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->run = true;
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
-    agent->batch = NULL;
-    if (count > 1)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
-        tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
-            tcall_release(agent->desc.tc, call);
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-    }
-    agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
-}
-
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
-{
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
-    tcall_call *call = &agent->batch[agent->turn];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer *out = &agent->out;
-    int result;
-    if (over < 0)
-        tcall_cancel(call, over);
-    if (!tcall_block_room_(block, head))
-        return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(block) - head;
-    room -= room / 4;
-    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
-    if (tcall_waits_(result))
-        return result;
-    if (out->error)
-        return out->error;
-    if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
-}
-
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
-}
-
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
-static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
-{
-    const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
-}
-
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
-{
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    do
-        agent->turn = (agent->turn + 1) % agent->batch_count;
-    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
-            tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
-    agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
-    agent->state = TCALL_AGENT_OPEN_;
-    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
-                                                  : TCALL_E_LIMIT;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
-{
-    int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
-    if (!agent->batch_count)
-        tcall_agent_batch_(agent);
-    call = &agent->batch[agent->turn];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return agent->delivered < agent->batch_count
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
-    }
-    if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
-    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -24380,7 +24867,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     const tcall_agent_desc *desc = &agent->desc;
     long told = agent->response.retry_after_ms;
     uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
         agent->tries >= desc->max_tries ||
@@ -24468,15 +24955,100 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
+    tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
+    size_t at = 0;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    /* The last text since the user spoke: others came before calls. */
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        else if (item.kind == TCALL_ITEM_USER)
+            text = tcall_slice_(NULL, 0);
+    return text;
+}
+
+/* Tells that a turn begins or ends. */
+TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
+                                                   tcall_event_kind kind,
+                                                   tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.turn = &agent->turn;
+    event.text = text;
+    event.error = error;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
 /* Ends the turn: the connection is closed, calls are released, and what is left
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
-    tcall_agent_undo_(agent);
+    if (error < 0)
+        tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
+                           error);
     return error;
+}
+
+/* Begins the turn anew, with the number after that of the one before. */
+static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+{
+    tcall_turn *turn = &agent->turn;
+    uint32_t id = turn->id + 1;
+    memset(turn, 0, sizeof *turn);
+    turn->id = id;
+    turn->started = tcall_agent_now_(agent);
+    turn->plan = plan;
+    turn->parent = agent->desc.parent;
+    agent->tries = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
+    /* A cancel that came before the turn is not meant for it. */
+    agent->cancelled = 0;
+    agent->reconnected = false;
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+/* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
+static int tcall_agent_ready_(tcall_agent *agent)
+{
+    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+        tcall_agent_end_(agent, TCALL_E_CANCELLED);
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+}
+
+/* Begins a turn with these tools, or without them with those it picks. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    int error = tcall_agent_ready_(agent);
+    bool others;
+    if (error == TCALL_OK)
+        error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    others = tools ? tcall_agent_take_picks_(agent, tools, count)
+                   : tcall_agent_pick_(agent, text);
+    if (others)
+        tcall_chat_forget_(&agent->chat);
+    tcall_agent_begin_(agent, plan);
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
+    return TCALL_OK;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 /* Does the work of the state. Calls that are under way look at limits
@@ -24502,7 +25074,7 @@ static int tcall_agent_work_(tcall_agent *agent)
 static int tcall_agent_waits_(tcall_agent *agent, int result)
 {
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
         (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
@@ -24523,7 +25095,8 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 && !tcall_waits_(result))
+    if (result < 0 ? !tcall_waits_(result)
+                   : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     return tcall_agent_waits_(agent, result);
 }
@@ -24552,30 +25125,31 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+/* Can these tools be sent, and no others? */
+static bool tcall_agent_can_send_(const tcall_agent *agent,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_say(agent, text);
-    if (error < 0)
-        return error;
-    agent->run = false;
-    error = tcall_agent_finish_(agent);
-    return error < 0 ? error : agent->answer.calls;
+    int i;
+    for (i = 0; tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return false;
+    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
 }
 
-tcall_str tcall_agent_text(const tcall_agent *agent)
+int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                     const tcall_picked *tools, int count)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-    tcall_item item;
-    size_t at = 0;
+    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
+    int error = TCALL_E_USAGE;
     if (agent->state == TCALL_AGENT_UNSET_)
-        return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
-    return text;
+        return error;
+    if (!text.len)
+        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
+    else if (tcall_agent_can_send_(agent, tools, count))
+        error = tcall_agent_start_(agent, text, true, tools, count);
+    if (error == TCALL_OK)
+        error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24590,7 +25164,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 #if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
 
-static const char tcall_save_mark_[] = "tcall1";
+static const char tcall_save_mark_[] = "tcall2";
 
 enum {
     TCALL_SAVE_MARK_ = 6,
@@ -24698,8 +25272,10 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)state);
     tcall_save_number_(&saver, agent->chat.made);
-    tcall_save_number_(&saver, agent->rounds);
-    tcall_save_number_(&saver, agent->calls);
+    tcall_save_number_(&saver, agent->turn.id);
+    tcall_save_number_(&saver, agent->turn.rounds);
+    tcall_save_number_(&saver, agent->turn.calls);
+    tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_picks_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -24806,14 +25382,17 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
     if (state != TCALL_SAVE_REST_ &&
         agent->call_at >= (size_t)agent->answer.calls)
         return TCALL_E_PROTOCOL;
-    agent->started = tcall_agent_now_(agent);
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.parent = agent->desc.parent;
+    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    agent->run = state == TCALL_SAVE_CALLS_;
     if (state == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
-    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
+                           TCALL_OK);
+    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -24848,8 +25427,10 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);
-        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
-        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.id = tcall_load_number_(&bytes);
+        agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.tokens = tcall_load_number_(&bytes);
         tcall_load_picks_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

@@ -224,9 +224,9 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
 static void on_event(void *user, const tcall_event *event)
 {
     static const char *const kinds[] = {
-        "hydrated", "repair", "approval", "start",  "output",
-        "end",      "text",   "request",  "answer", "verdict",
-        "progress", "error",  "retry",    "pick",   "piece"};
+        "hydrated", "repair",  "approval", "start",   "output",   "end",
+        "text",     "request", "answer",   "verdict", "progress", "error",
+        "retry",    "pick",    "piece",    "turn",    "turn_end"};
     conversation *c = (conversation *)user;
     tcall_writer *w = &c->list[EVENTS].out;
     tcall_write_open(w, '{');
@@ -487,7 +487,7 @@ static int go_on(conversation *c, bool save)
 static int plan_turn(conversation *c, tcall_str user)
 {
     tcall_call call;
-    int count = tcall_agent_plan(&c->agent, user), index;
+    int count = tcall_agent_plan(&c->agent, user, NULL, 0), index;
     strcpy(c->stop, c->agent.answer.stop_text);
     for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);

@@ -55,16 +55,16 @@ static int ttool_task_budget_(const ttool_task *task, const tcall_ctx *cx,
                               tcall_agent_desc *d)
 {
     const tcall_agent *a = task->desc.agent;
-    int rounds = a->desc.max_rounds - a->rounds - 1; /* one to answer in */
+    int rounds = a->desc.max_rounds - a->turn.rounds - 1; /* one to answer in */
     int32_t left = tcall_time_left(cx);
-    d->max_calls = a->desc.max_calls - a->calls;
+    d->max_calls = a->desc.max_calls - a->turn.calls;
     d->max_rounds =
         rounds < task->desc.max_rounds ? rounds : task->desc.max_rounds;
     if (rounds < 1 || d->max_calls < 1)
         return TCALL_E_LIMIT;
     if (a->desc.max_ms && a->desc.transport.now_ms) {
         uint32_t spent =
-            a->desc.transport.now_ms(a->desc.transport.user) - a->started;
+            a->desc.transport.now_ms(a->desc.transport.user) - a->turn.started;
         if (spent >= a->desc.max_ms)
             return TCALL_E_TIMEOUT;
         d->max_ms = a->desc.max_ms - spent;
@@ -114,6 +114,7 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     d.allow &= t->allow;
     d.report = NULL;
     ad.tc = &c->tc;
+    ad.parent = cx->call;
     ad.system = t->system ? t->system : ad.system;
     if (tcall_init(&c->tc, &d) < 0 || tcall_agent_init(&c->agent, &ad) < 0 ||
         tcall_agent_say(&c->agent,
@@ -136,9 +137,9 @@ static void ttool_task_progress_(ttool_child_ *c, tcall_ctx *cx)
     if (now - c->told < 1000)
         return;
     c->told = now;
-    said.len =
-        (size_t)snprintf(text, sizeof text, "task: %u requests, %u calls",
-                         (unsigned)c->agent.rounds, (unsigned)c->agent.calls);
+    said.len = (size_t)snprintf(
+        text, sizeof text, "task: %u requests, %u calls",
+        (unsigned)c->agent.turn.rounds, (unsigned)c->agent.turn.calls);
     tcall_progress(cx, said);
 }
 
@@ -174,8 +175,8 @@ static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         tcall_wait_merge(&cx->wait, &c->agent.wait);
         return r;
     }
-    a->rounds = (uint16_t)(a->rounds + c->agent.rounds);
-    a->calls = (uint16_t)(a->calls + c->agent.calls);
+    a->turn.rounds = (uint16_t)(a->turn.rounds + c->agent.turn.rounds);
+    a->turn.calls = (uint16_t)(a->turn.calls + c->agent.turn.calls);
     task->child = NULL;
     if (r < 0) {
         const char *why = c->agent.answer.message;
