@@ -2082,12 +2082,12 @@ typedef enum tcall_safety {
     X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
     X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
     X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_AUDIT, "will_audit", ALWAYS)                           \
     X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
     X(ON_METRICS, "on_metrics", ALWAYS)                           \
     X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
 typedef enum tcall_stage {
@@ -2105,16 +2105,19 @@ TCALL_API const char *tcall_stage_name(int stage);
  * the tables, those of the registry before those of the tool.
  *
  * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
- * tcall_retry_after, or an error, which fails the call. Up to the run of the
- * tool it may answer TCALL_E_AGAIN and is called again at the next
- * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
- * each attempt, and returns what that returned.
+ * tcall_retry_after, or an error, which fails the call. It may answer
+ * TCALL_E_AGAIN and is called again at the next tcall_invoke; after the run
+ * of the tool this takes room for the output in the block, and no wait is for
+ * an approval. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for each
+ * attempt, and returns what that returned.
  *
- * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
- * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
- * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it; where more share a
- * user, as many release as did acquire. */
+ * At TCALL_ON_ERROR a failure may still become a success: tcall_respond. Stages
+ * from TCALL_WILL_AUDIT on see every call with its final result, also one whose
+ * tool is unknown (cx->call->tool is NULL) or that failed. All hooks from
+ * TCALL_ON_ERROR on, and at TCALL_ON_GIVE_UP, run even where one fails, which
+ * TCALL_EVENT_HOOK reports and nothing else. A hook of a release stage runs
+ * when the acquiring hook with the same user did, or when there is none with
+ * it; where more share a user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -2169,6 +2172,8 @@ typedef struct tcall_tool {
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
@@ -2187,7 +2192,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -2229,7 +2234,9 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
-    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
+    TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
+    TCALL_EVENT_HOOK      /* a hook failed that does not fail the call: error;
+                           * text: its name */
 } tcall_event_kind;
 
 typedef struct tcall_event {
@@ -2270,8 +2277,10 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
-     * is not repaired: nobody knows what was meant. NULL: no repair. */
+     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
+     * is not trusted; if it is refused too, the call fails as it came. A call
+     * that was cut is not repaired: nobody knows what was meant. NULL: no
+     * repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -2566,6 +2575,20 @@ typedef struct tcall_result {
     tcall_attachment *attached; /* latest first */
 } tcall_result;
 
+/* Why a call, or the last attempt to run its tool, failed: events, hooks, audit
+ * and result all read this one. */
+typedef struct tcall_failure {
+    int error;         /* TCALL_OK: nothing failed */
+    tcall_str reason;  /* in words, may be empty; valid until tcall_release */
+    const char *by;    /* the hook that failed, or the service that is missing;
+                          may be NULL */
+    const char *code;  /* of tcall_abort, may be NULL */
+    int status;        /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms; /* of tcall_retry_after, else 0 */
+    uint16_t attempt;  /* 0: before the tool's first run */
+    uint8_t stage;     /* tcall_stage it happened at */
+} tcall_failure;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -2576,17 +2599,11 @@ struct tcall_ctx {
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
     uint16_t attempt;       /* 1 for the first run of the tool */
-    int error;              /* TCALL_OK, or why the call failed */
-    tcall_str reason;       /* in words, may be empty */
-    const char *failed_by;  /* the hook that failed, or the service that is
-                               missing; may be NULL */
-    const char *code;       /* of tcall_abort, may be NULL */
-    int status;             /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 until then */
+    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
     const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete when the call has ended */
+    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
@@ -2606,7 +2623,11 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
+    bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits: */
+    bool output_held;
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2666,14 +2687,20 @@ struct tcall_call {
 #endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
-    tcall_str original;  /* arguments before they were repaired */
+    /* The other attempt at the arguments, where there was a repair: what came,
+     * if that was repaired, else the repair that was refused too. */
+    const tcall_call *other;
     tcall_ctx cx;
-    size_t block_high; /* private: what tcall_release restores */
+    /* private */
+    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    size_t block_high; /* what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. What it needs is held in the block until
- * tcall_release; calls are released in the opposite order. */
+ * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+ * it again, or tcall_invoke, which goes on with the repair. What it needs is
+ * held in the block until tcall_release; calls are released in the opposite
+ * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
@@ -2695,8 +2722,9 @@ TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
 TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 /* Copies a short title for people (reported as progress, too) and metadata,
  * JSON text for programs, to cx->result. An empty one leaves what was set
- * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
- * and cx->result.attached themselves. */
+ * before. Returns TCALL_OK, TCALL_E_MEMORY, or what is wrong with metadata that
+ * is not JSON. Tools set cx->result.suggestion and cx->result.attached
+ * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
 
@@ -2735,7 +2763,8 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
  * to the run of the tool are skipped, those after it are not. After a failure
- * this turns it into a success. */
+ * this turns it into a success. From TCALL_WILL_AUDIT on the result is
+ * complete: TCALL_E_USAGE, as of tcall_set_output. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
  * like the first one, and approval is asked for again. At
@@ -2799,7 +2828,8 @@ TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools that learn only from the arguments that a call needs approval.
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
  * Returns TCALL_OK when it has it; otherwise the tool returns what this
  * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
@@ -2927,7 +2957,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. Where it cannot be written the call fails. */
+ * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
+ */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -3702,7 +3733,8 @@ struct tcall_agent {
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */
@@ -4397,8 +4429,8 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
-/* Returns size bytes of the top, or NULL. They are given back by restoring
- * block->high, so what was taken last goes first. */
+/* Returns size bytes of the top, or NULL. They are given back by
+ * tcall_block_back_, so what was taken last goes first. */
 TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
     size = tcall_round_up_(size);
@@ -4406,6 +4438,19 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
         return NULL;
     block->high += size;
     return block->base + block->size - block->high;
+}
+
+/* Tests define this to overwrite what is given back, so that who still reads
+ * it is seen. */
+#ifndef TCALL_FREED_
+#define TCALL_FREED_(bytes, size) ((void)0)
+#endif
+
+/* Gives back what was taken from the top since its height was this. */
+TCALL_SHARED_ void tcall_block_back_(tcall_block *block, size_t high)
+{
+    TCALL_FREED_(block->base + block->size - block->high, block->high - high);
+    block->high = high;
 }
 
 /* Returns the free bytes between both ends, or NULL of a block without memory:
@@ -16314,17 +16359,35 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error = call->error;
+    event.error =
+        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
     event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
     tcall_tell_(tc, &event, kind);
+}
+
+/* Forgets what the arguments were read to: nothing of the call points into the
+ * memory of that attempt any more. */
+static void tcall_forget_(tcall_call *call)
+{
+    call->args = call->cx.injected = tcall_json_none_();
+    call->cx.bound = NULL;
+    call->complaint = call->coerced = tcall_slice_(NULL, 0);
+    call->faults = 0;
 }
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->block_high;
-    call->args = tcall_json_none_();
-    call->cx.bound = NULL;
+    tcall_ctx *cx = &call->cx;
+    tcall_forget_(call);
+    call->other = NULL;
+    cx->services = NULL;
+    cx->history = NULL;
+    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
+        tcall_slice_(NULL, 0);
+    tcall_block_back_(&tc->block, call->block_high);
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -16474,7 +16537,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_write_coercions(&out, marked);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    block->high = base;
+    tcall_block_back_(block, base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
@@ -16821,50 +16884,77 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
-/* Parses and validates. base is what the end of the block holds besides: what
- * an earlier try left there is given back. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+/* Parses and validates the arguments: an attempt of its own, beside what the
+ * block holds of earlier ones. */
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
 {
-    tc->block.high = base;
+    tcall_forget_(call);
     call->step = TCALL_STEP_PARSE;
-    call->cx.bound = NULL;
+    call->coercions = 0;
+    call->fixes = 0;
+    call->error_at = 0;
+    call->validated = false;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, base);
+    return tcall_hydrate_judge_(tc, call, tc->block.high);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * or why there is nothing new to try. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                                 size_t base)
+/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
+ * and is the call again where the repair is refused too. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+                                                   tcall_str text)
 {
     tcall_block *block = &tc->block;
+    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
+    tcall_call *refused;
+    int error = call->error;
+    if (!came)
+        return error;
+    *came = *call;
+    call->other = came;
+    call->arguments = text;
+    call->repaired = true;
+    call->error = tcall_hydrate_try_(tc, call);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    if (call->error == TCALL_OK)
+        return TCALL_OK;
+    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
+    if (refused)
+        *refused = *call;
+    *call = *came;
+    call->other = refused;
+    return error;
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
     tcall_writer out;
-    int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
+    tcall_str text;
+    int r;
+    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+        return call->error;
+    tcall_hydrate_writer_(&tc->block, &out);
+    r = tc->desc.repair(tc->desc.user, call, &out);
+    call->repairing = r == TCALL_E_AGAIN;
+    if (call->repairing)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(block, &out);
-    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
-        return r;
-    block->high = base;
-    call->original = call->arguments;
-    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
-        return TCALL_E_MEMORY;
-    call->repaired = true;
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
-    return TCALL_OK;
+    if (r < 0 || out.error ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return call->error;
+    return tcall_hydrate_repaired_(tc, call, text);
 }
 
 #else
 
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     (void)tc;
-    (void)base;
     return call->error;
 }
 
@@ -16911,40 +17001,37 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 
 #endif
 
-/* Parses and validates, and once more what a repair made. */
-static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+/* Finds the tool and its schema, and reads what came. */
+static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
-    size_t base = tc->block.high;
-    int r = call->error = tcall_hydrate_try_(tc, call, base);
-    if (r < 0) {
-        r = tcall_hydrate_repair_(tc, call, base);
-        if (r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
-    }
-    return r;
-}
-
-int tcall_hydrate(tcall *tc, tcall_call *call)
-{
-    uint32_t before = tcall_now_(tc);
-    int r;
+    int r = tcall_usable_(tc);
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_arguments_(tc, call);
+    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    uint32_t before = tcall_now_(tc);
+    int r = call->error;
+    if (!call->repairing)
+        r = call->error = tcall_hydrate_begin_(tc, call);
+    if (r < 0 && call->step > TCALL_STEP_FIND)
+        r = tcall_hydrate_repair_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    call->hydrate_ms += tcall_now_(tc) - before;
+    if (call->repairing)
+        return TCALL_E_AGAIN;
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
@@ -17043,6 +17130,8 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         r = tcall_keep_(cx, title, &cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
+        r = tcall_scan_whole_(metadata);
+    if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     return r;
 }
@@ -17078,7 +17167,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
-            cx->failed_by = name;
+            cx->failure.by = name;
     }
     return object;
 }
@@ -17149,6 +17238,17 @@ TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
     return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
 }
 
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -17163,6 +17263,34 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
     *cx->out = *cx->out_start;
 }
 
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->stage == TCALL_DID_EXECUTE || cx->gave_up ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    cx->output_held = true;
+    if (cx->output.len < text.len)
+        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
+    if (text.len)
+        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+    cx->output.len = text.len;
+    return r;
+}
+
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
@@ -17173,7 +17301,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(change, 0, sizeof *change);
     change->before = cx->history;
     change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->hook ? cx->hook->stage : cx->stage;
+    change->stage = cx->stage;
     cx->history = change;
     return change;
 }
@@ -17190,7 +17318,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
         return TCALL_E_MEMORY;
     *run = *cx->call;
     run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    error = tcall_hydrate_try_(cx->tc, run);
     if (error == TCALL_OK)
         error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
@@ -17201,8 +17329,8 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
- * those holds any more: not the check, not the approval. Once the tool has run
- * it is too late. */
+ * those holds any more: not the check, not the approval. A call that was cut
+ * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -17216,11 +17344,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     change->input = call->args;
     if (cx->stage == TCALL_WILL_INJECT_SECRETS)
         return tcall_inject_(cx, text);
-    cx->injected = tcall_json_none_();
     call->arguments = text;
-    call->approved = call->validated = false;
-    call->incomplete = 0;
-    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    call->approved = false;
+    call->error = tcall_hydrate_try_(tc, call);
     if (call->error == TCALL_OK)
         call->error = tcall_hydrate_bind_(tc, call);
     return call->error;
@@ -17251,11 +17377,26 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * false where none did. */
+TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+{
+    bool held = cx->output_held;
+    cx->output_held = false;
+    if (held) {
+        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+        tcall_output_cut_(cx);
+    }
+    return held;
+}
+
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    if (cx->settled)
+        return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
         if (!change || tcall_keep_(cx, old, &change->output) < 0)
@@ -17271,6 +17412,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
@@ -17280,16 +17424,16 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
     if (cx->state != TCALL_HIT_)
         cx->state =
             cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
-    cx->error = TCALL_OK;
+    memset(&cx->failure, 0, sizeof cx->failure);
     return TCALL_OK;
 }
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_) { /* the first failure counts */
-        cx->reason = tcall_str_of(reason);
-        cx->code = code;
-        cx->status = status;
+    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+        cx->failure.reason = tcall_str_of(reason);
+        cx->failure.code = code;
+        cx->failure.status = status;
     }
     return TCALL_E_ABORTED;
 }
@@ -17297,18 +17441,43 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_)
-        cx->retry_ms = ms;
+    if (cx->state != TCALL_FAILED_ && !cx->settled)
+        cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
+}
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
 }
 
 /* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
+    tcall_note_failure_(cx, error);
+    if (error < 0)
         cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memcpy(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */
@@ -17547,88 +17716,106 @@ static void tcall_write_available_(tcall_writer *out, const tcall *tc)
     tcall_write_close(out, ']');
 }
 
-/* Begins the result of a failure instead of the output, up to the sentence that
- * says what was wrong. */
-static void tcall_failure_begin_(tcall_ctx *cx)
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
 {
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, call, i);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->args.tok)
+        tcall_write_called_(out, call->tool->name, call->args);
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call->tool);
+    if (failure->retry_ms) {
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (tcall_int)failure->retry_ms);
+    }
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->tc);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_key(out, "error");
-    tcall_write_quote(out);
-}
-
-/* Writes what the schema says of the arguments. */
-TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    size_t i;
-    tcall_failure_begin_(cx);
-    tcall_write_text(cx->out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(cx->out, i ? ". " : ": ");
-        tcall_say_fault_(cx->out, call, i);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
     }
-}
-
-/* Writes what was called, who failed and why. The reason may be what the tool
- * wrote, so it is copied before that is taken back. */
-TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    char copy[128];
-    size_t len = cx->reason.len;
-    if (len >= sizeof copy)
-        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
-    if (len)
-        memcpy(copy, cx->reason.ptr, len);
-    tcall_failure_begin_(cx);
-    if (call->tool && call->args.tok)
-        tcall_write_called_(cx->out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(cx->out, cx->failed_by);
-        tcall_write_text(cx->out, ": ");
-    }
-    if (len)
-        tcall_write_bytes(cx->out, copy, len);
-    else
-        tcall_write_text(cx->out, tcall_error_text(cx->error));
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
-    const tcall_call *call = cx->call;
-    /* a hook may have given the failure a code of its own */
-    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *out = cx->out;
-    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
-        tcall_write_refused_(cx);
-    else
-        tcall_write_reasons_(cx);
-    tcall_write_unquote(out);
-    tcall_write_pair_(out, "error_type",
-                      tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(out, "code", tcall_str_of(code));
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
-    if (cx->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)cx->retry_ms);
-    }
-    if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
-    else
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-    if (out->error)
-        cx->error = out->error;
+    int brevity = TCALL_TELL_ALL_;
+    do
+        tcall_write_failure_at_(cx, brevity);
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
 }
 
 /* ==========================================================================
@@ -17704,7 +17891,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[160];
+    char text[TCALL_REASON_];
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
@@ -17712,8 +17899,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
-    if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
+    if (!cx->failure.reason.len)
+        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
 }
 
@@ -17741,8 +17928,8 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -17772,15 +17959,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 }
 
 /* ---- the tool ---- */
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
-};
 
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
@@ -17819,8 +17997,9 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
         return tcall_output_cut_(cx);
-    if (!cx->reason.len && !cx->failed_by)
-        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
+    tcall_note_failure_(cx, r);
+    if (!cx->failure.reason.len && !cx->failure.by)
+        tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
     return r;
 }
 
@@ -17876,7 +18055,7 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
-    cx->tc->block.high = high;
+    tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -18004,19 +18183,48 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
 }
 
+/* True for stages whose hooks no longer decide what becomes of the call. */
+static bool tcall_only_told_(int stage)
+{
+    return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
+}
+
+/* Reports a hook that failed and does not fail the call. */
+static void tcall_tell_hook_(tcall_ctx *cx, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.error = error;
+    event.text = tcall_str_of(cx->hook->name);
+    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+}
+
+/* Says how a hook ended: whether it may wait, and who failed. */
+static int tcall_hook_ended_(tcall_ctx *cx, int r)
+{
+    const tcall_hook *hook = cx->hook;
+    if (tcall_waits_(r) && tcall_has_run_(cx))
+        r = tcall_output_hold_(cx, r);
+    if (r >= 0 || tcall_waits_(r))
+        return r;
+    if (tcall_only_told_(hook->stage)) {
+        tcall_tell_hook_(cx, r);
+        return TCALL_OK;
+    }
+    if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
+        cx->failure.by = hook->name;
+    tcall_note_failure_(cx, r);
+    return r;
+}
+
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 {
     const tcall_hook *around = cx->hook;
-    int state = cx->state, r;
+    int r;
     cx->hook = hook;
-    r = tcall_outcome_(cx, hook->run(cx, hook->user));
+    r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || hook->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->failed_by &&
-        hook->stage != TCALL_AROUND_EXECUTE)
-        cx->failed_by = hook->name;
     if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
         r = tcall_hold_(cx, hook);
     return r;
@@ -18028,28 +18236,19 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
-    int first = TCALL_OK, state = cx->state;
+    int r = TCALL_OK, state = cx->state;
+    uint8_t outer = cx->stage;
+    bool all = stage >= TCALL_ON_ERROR;
+    cx->stage = (uint8_t)stage;
     tcall_hook_seek_(cx, stage, at);
     for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
-        int r = TCALL_OK;
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r))
-            return r;
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
+        if (r < 0 || (cx->state != state && !all))
             break;
     }
-    return first;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint16_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
+    cx->stage = outer;
+    return r;
 }
 
 /* ---- attempts ---- */
@@ -18087,31 +18286,59 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     if (*r < 0)
         return false;
     tcall_output_clear_(cx);
-    cx->reason.len = 0;
-    cx->failed_by = NULL;
     cx->next_inner = 0;
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, tcall_slice_(NULL, 0));
-        *r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+        cx->run_step = TCALL_RUN_RETRY_;
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
     }
     return true;
 }
 
-/* Does what comes before the tool: hooks at WILL_EXECUTE, then approval. */
+/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
+ * the last attempt failed, those at WILL_EXECUTE, and approval. */
+static int tcall_attempt_step_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    switch (cx->run_step) {
+    case TCALL_RUN_RETRY_:
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            memset(&cx->failure, 0, sizeof cx->failure);
+        return r;
+    case TCALL_RUN_HOOKS_:
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+    default: return tcall_approve_again_(cx);
+    }
+}
+
 static int tcall_attempt_prepare_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
            cx->run_step < TCALL_RUN_BEGIN_) {
-        r = cx->run_step == TCALL_RUN_HOOKS_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner)
-                : tcall_approve_again_(cx);
+        r = tcall_attempt_step_(cx);
         if (r == TCALL_OK) {
             cx->run_step++;
             cx->next_inner = 0;
         }
     }
+    return r;
+}
+
+/* Runs the tool, and once that has ended well what comes after it. */
+static int tcall_attempt_run_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_DID_) {
+        r = tcall_run_(cx);
+        if (r < 0)
+            return r;
+        cx->run_step = TCALL_RUN_DID_;
+        cx->next_inner = 0;
+    }
+    if (cx->state == TCALL_GOING_)
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
     return r;
 }
 
@@ -18121,15 +18348,14 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (r == TCALL_OK)
+    if (cx->run_step < TCALL_RUN_BEGIN_)
         r = tcall_attempt_prepare_(cx);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
+        r = tcall_attempt_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    tcall_note_failure_(cx, r);
     return cx->last_attempt = r;
 }
 
@@ -18166,19 +18392,26 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. */
+ * failure by keeping silent about it. After the last attempt, be it the only
+ * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK; /* one of them answered */
+    int r;
+    if (!cx->gave_up) {
+        r = tcall_next(cx);
+        if (tcall_waits_(r))
+            return r;
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->last_attempt;
+        if (r == TCALL_OK || !cx->attempt)
+            return r;
+        tcall_note_failure_(cx, r);
+        cx->gave_up = true;
+        cx->next_inner = 0;
     }
+    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->failure.error;
     return r;
 }
 
@@ -18234,6 +18467,19 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
 #ifndef TOOLCALL_NO_HOOKS
 
 /* Does what the library does itself at a stage, after its hooks. */
@@ -18265,6 +18511,8 @@ static int tcall_walk_(tcall_ctx *cx)
         if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -18333,16 +18581,20 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
 static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    tcall_str text = cx->reason;
+    const tcall_failure *failure = &cx->failure;
     char room[288];
     tcall_writer out;
-    if (cx->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&out, room, sizeof room);
+    tcall_writer_init(&out, room, sizeof room);
+    if (failure->error == TCALL_E_DENIED && call->tool &&
+        !tcall_enabled(call->tool, cx->tc->desc.allow))
         tcall_write_remedy_(&out, cx);
-        text = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
+    else if (tcall_was_refused_(cx))
+        tcall_say_refused_(&out, call);
+    else if (failure->reason.len)
+        tcall_write_bytes(&out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(&out, tcall_error_text(failure->error));
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, tcall_slice_(room, out.fill));
 }
 
 #else
@@ -18361,11 +18613,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(cx->tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -18389,13 +18638,19 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     int r;
     if (cx->state == TCALL_DONE_)
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
+        cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
-    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
@@ -18445,7 +18700,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_release(tc, own);
-        tc->block.high = high;
+        tcall_block_back_(&tc->block, high);
     }
     return r;
 }
@@ -18510,6 +18765,50 @@ static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
     tcall_write_close(out, ']');
 }
 
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
+                                 const char *by)
+{
+    int error = attempt->validated ? TCALL_OK : attempt->error;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(by));
+    tcall_write_pair_(out, "arguments", attempt->arguments);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    if (error < 0)
+        tcall_write_call_errors(out, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes what came and its repair, whichever of them the call is now. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_call *came = call->repaired ? call->other : call;
+    const tcall_call *repair = call->repaired ? call : call->other;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    tcall_write_attempt_(out, came, "model");
+    tcall_write_attempt_(out, repair, "repair");
+    tcall_write_close(out, ']');
+}
+
+/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
+static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
+{
+    tcall_write_key(out, "replaced");
+    tcall_write_open(out, '[');
+    for (; change; change = change->before) {
+        if (!change->input.tok)
+            continue;
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "by", tcall_str_of(change->by));
+        tcall_write_key(out, "arguments");
+        tcall_write_json(out, change->input);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
 /* Writes who checked the arguments, and whether its schema was compiled at the
  * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
@@ -18544,7 +18843,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "call_id", call->id);
     tcall_write_pair_(out, "tool", call->name);
     tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
+                      (call->repaired ? call->other : call)->arguments);
     tcall_write_fixes_(out, call->fixes);
     tcall_write_key(out, "coercions");
     tcall_write_verbatim(out, call->coerced.len ? call->coerced
@@ -18560,6 +18859,10 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (call->other)
+        tcall_write_attempts_(out, call);
+    if (call->cx.history)
+        tcall_write_replaced_(out, call->cx.history);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18861,7 +19164,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18871,6 +19174,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);
@@ -19127,8 +19431,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -19192,9 +19496,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }
@@ -19432,8 +19736,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
 static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
                                uint64_t tool)
 {
-    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
-    if (cx->error == TCALL_E_LOOP)
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
         return;
     if (denied || cx->call->error < 0) {
         loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
@@ -19459,7 +19764,7 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
-    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
         return TCALL_OK;
     if (kept == TOOLCALL_LOOP_CALLS)
         memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
@@ -20358,7 +20663,7 @@ TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
     }
     if (error == TCALL_OK)
         error = tcall_add_text_call_(reader, item);
-    block->high = high;
+    tcall_block_back_(block, high);
     return error;
 }
 
@@ -24219,7 +24524,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
     agent->call_at += (size_t)agent->batch_count;
     agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
+    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -24264,7 +24569,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
         tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
+        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     agent->batch_count = 0;
 }
 
@@ -24384,9 +24689,8 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. Returns whether other tools are
- * sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
+ * them; with a count below 0, all tools. */
+static void tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
     bool known = count < 0 ? !agent->picked : agent->picked;
@@ -24394,44 +24698,106 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
     if (known)
-        return false;
+        return;
     agent->picked = count >= 0;
     agent->pick_count = (uint8_t)(count > 0 ? count : 0);
     for (i = 0; i < count; i++)
         agent->picks[i] = picks[i].index;
-    return true;
 }
 
 #ifndef TOOLCALL_NO_PICK
 
 /* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+ * them are sent. */
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return tcall_agent_take_picks_(agent, NULL, -1);
-    count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    int count = -1, pinned = 0;
+    if (desc->pick_opts && desc->tc->desc.tool_count > TCALL_AGENT_ALL)
+        count = tcall_pick(desc->tc, text, desc->pick_opts, picks,
+                           TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
         pinned++;
     /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    if (count < 0 || pinned < count || agent->pick_count <= count)
+        tcall_agent_take_picks_(agent, picks, count);
 }
 
 #else
 
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     (void)text;
-    return tcall_agent_take_picks_(agent, NULL, -1);
+    tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
+
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.picks = agent->picked ? agent->picks : NULL;
+    request.pick_count = agent->pick_count;
+    request.allow = desc->tc->desc.allow;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
+}
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
@@ -24476,23 +24842,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -24597,9 +24953,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -25032,14 +25392,15 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     int error = tcall_agent_ready_(agent);
-    bool others;
     if (error == TCALL_OK)
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    others = tools ? tcall_agent_take_picks_(agent, tools, count)
-                   : tcall_agent_pick_(agent, text);
-    if (others)
+    if (tools)
+        tcall_agent_take_picks_(agent, tools, count);
+    else
+        tcall_agent_pick_(agent, text);
+    if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
@@ -25174,17 +25535,6 @@ enum {
     TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
 };
 
-/* Adds bytes to a sum: FNV-1a. */
-static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SAVE_START_ 2166136261u
-
 /* ---- out ---- */
 
 typedef struct tcall_saver_ {
@@ -25194,7 +25544,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    saver->sum = tcall_sum_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -25265,7 +25615,7 @@ static int tcall_save_state_(const tcall_agent *agent)
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     int state = tcall_save_state_(agent), i;
-    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
     if (state < 0)
         return state;
@@ -25276,6 +25626,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.rounds);
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
+    tcall_save_number_(&saver, agent->setting);
     tcall_save_picks_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -25400,13 +25751,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SAVE_START_;
+    uint32_t sum = TCALL_SUM_START_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_save_sum_(sum, *bytes);
+    sum = tcall_sum_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -25431,6 +25782,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
+        agent->setting = tcall_load_number_(&bytes);
         tcall_load_picks_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

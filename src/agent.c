@@ -49,14 +49,14 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn, and of the one before it. */
+/* Takes room for the offer of a turn. */
 static bool tcall_agent_offer_room_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
     agent->offer_size = rows / 8 + 1;
-    tc->offer = (uint8_t *)tcall_table_(tc, 2, agent->offer_size);
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
     return tc->offer != NULL;
 }
 
@@ -180,24 +180,79 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     return TCALL_OK;
 }
 
-/* Decides which tools the turn offers: these, or without them what it picks.
- * Another offer than that of the turn before is an edit of the conversation. */
+/* Decides which tools the turn offers: these, or without them what it picks. */
 static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
                               const tcall_picked *tools, int count)
 {
-    uint8_t *offer = agent->desc.tc->offer, *before = offer + agent->offer_size;
-    int error = TCALL_OK;
-    memcpy(before, offer, agent->offer_size);
     if (tools)
         agent->picked = false;
     tcall_agent_permit_(agent);
     if (tools)
         tcall_agent_narrow_(agent, tools, count);
-    else
-        error = tcall_agent_pick_(agent, text);
-    if (memcmp(before, offer, agent->offer_size) != 0)
-        tcall_chat_forget_(&agent->chat);
-    return error;
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
+}
+
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.offer = desc->tc->offer;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
 }
 
 /* Adds what the user said to the conversation. Where that does not fit even
@@ -243,21 +298,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.offer = desc->tc->offer;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -359,9 +406,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -803,6 +854,8 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
         tcall_agent_undo_(agent);
         return error;
     }
+    if (tcall_agent_changed_(agent))
+        tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;

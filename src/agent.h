@@ -90,13 +90,14 @@ struct tcall_agent {
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
     bool picked;       /* the offer is only made smaller from now on */
-    size_t offer_size; /* bytes of tc->offer; as many hold the one before */
+    size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */

@@ -22,17 +22,6 @@ enum {
     TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
 };
 
-/* Adds bytes to a sum: FNV-1a. */
-static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SAVE_START_ 2166136261u
-
 /* ---- out ---- */
 
 typedef struct tcall_saver_ {
@@ -42,7 +31,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    saver->sum = tcall_sum_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -114,7 +103,7 @@ static int tcall_save_state_(const tcall_agent *agent)
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     int state = tcall_save_state_(agent), i;
-    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
     if (state < 0)
         return state;
@@ -125,6 +114,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.rounds);
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
+    tcall_save_number_(&saver, agent->setting);
     tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -248,13 +238,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SAVE_START_;
+    uint32_t sum = TCALL_SUM_START_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_save_sum_(sum, *bytes);
+    sum = tcall_sum_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -279,6 +269,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
+        agent->setting = tcall_load_number_(&bytes);
         tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

@@ -226,7 +226,7 @@ static void on_event(void *user, const tcall_event *event)
     static const char *const kinds[] = {
         "hydrated", "repair",  "approval", "start",   "output",   "end",
         "text",     "request", "answer",   "verdict", "progress", "error",
-        "retry",    "pick",    "piece",    "turn",    "turn_end"};
+        "retry",    "pick",    "piece",    "turn",    "turn_end", "hook"};
     conversation *c = (conversation *)user;
     tcall_writer *w = &c->list[EVENTS].out;
     tcall_write_open(w, '{');

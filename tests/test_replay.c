@@ -1,10 +1,10 @@
-/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT. */
+/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT, REASONING, SAVE. */
 /* What goes back to the provider: calls as they were understood, names and ids
  * that it takes, and each request begins with the one before it. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/agent.c"
+#include "../src/save.c"
 #include "../src/providers.c"
 #endif
 #include "check.h"
@@ -382,8 +382,155 @@ static void test_ids(void)
         }
 }
 
+/* ---- edits ---- */
+
+typedef struct edit {
+    const char *name;
+    bool kept; /* what is opaque goes back nevertheless */
+    void (*make)(tcall_agent_desc *desc);
+} edit;
+
+static char weather[16];
+static const tcall_variable variables[] = {{"weather", weather}, {NULL, NULL}};
+
+static void change_nothing(tcall_agent_desc *desc)
+{
+    (void)desc;
+}
+
+static void change_extra(tcall_agent_desc *desc)
+{
+    desc->extra = "{\"temperature\":0.5}";
+    desc->max_tokens = 99;
+}
+
+static void change_variable(tcall_agent_desc *desc)
+{
+    (void)desc;
+    strcpy(weather, "rain");
+}
+
+static void change_system(tcall_agent_desc *desc)
+{
+    desc->system = "Be brief.";
+}
+
+static void withdraw_tools(tcall_agent_desc *desc)
+{
+    desc->tc->desc.allow = 0;
+}
+
+static void change_description(tcall_agent_desc *desc)
+{
+    (void)desc;
+    tools[0].description = "Does something else.";
+}
+
+static void change_model(tcall_agent_desc *desc)
+{
+    desc->model = "m2";
+}
+
+static void change_provider(tcall_agent_desc *desc)
+{
+    static tcall_provider copy;
+    copy = *desc->provider;
+    copy.name = "copy";
+    desc->provider = &copy;
+}
+
+static const edit edits[] = {
+    {"nothing", true, change_nothing},
+    {"extra", true, change_extra},
+    {"variable", false, change_variable},
+    {"system", false, change_system},
+    {"tools", false, withdraw_tools},
+    {"description", false, change_description},
+    {"model", false, change_model},
+    {"provider", false, change_provider},
+};
+
+/* Opaque reasoning of three providers, each of which says it in its way. */
+static const struct {
+    const tcall_provider *provider;
+    const char *call, *text;
+} thinkers[] = {
+    {&tcall_anthropic,
+     "{\"stop_reason\":\"tool_use\",\"content\":[{\"type\":\"thinking\","
+     "\"thinking\":\"t\",\"signature\":\"OPAQUE\"},{\"type\":\"tool_use\","
+     "\"id\":\"c1\",\"name\":\"f\",\"input\":{}}]}",
+     "{\"stop_reason\":\"end_turn\",\"content\":[{\"type\":\"text\","
+     "\"text\":\"ok\"}]}"},
+    {&tcall_responses,
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"reasoning\",\"id\":"
+     "\"OPAQUE\"},{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":"
+     "\"f\",\"arguments\":\"{}\"}]}",
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"message\","
+     "\"content\":[{\"type\":\"output_text\",\"text\":\"ok\"}]}]}"},
+    {&tcall_gemini,
+     "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":"
+     "\"f\",\"args\":{}},\"thoughtSignature\":\"OPAQUE\"}]},"
+     "\"finishReason\":\"STOP\"}]}",
+     "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ok\"}]},"
+     "\"finishReason\":\"STOP\"}]}"},
+};
+
+/* Three turns, with an edit before the second: within the first one reasoning
+ * goes back, and after it only where nothing before it has changed. */
+static void test_edit(const edit *change, size_t thinker, bool restart)
+{
+    static char saved[4096];
+    tcall_agent_desc desc;
+    tcall_str text;
+    int i, failed = check_failed;
+    begin(thinkers[thinker].provider, sizeof block);
+    strcpy(answers[0], thinkers[thinker].call);
+    for (i = 1; i < 4; i++)
+        strcpy(answers[i], thinkers[thinker].text);
+    strcpy(weather, "sun");
+    tools[0].description = "Knows ${weather}.";
+    desc = agent.desc;
+    desc.variables = variables;
+    desc.path = NULL;
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("one")) == TCALL_OK);
+    CHECK(round_ == 2 && strstr(sent[1], "OPAQUE"));
+    change->make(&desc);
+    if (restart) {
+        tcall_writer writer;
+        tcall_writer_init(&writer, saved, sizeof saved);
+        CHECK(tcall_agent_save(&agent, &writer) == TCALL_OK);
+        CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+        text.ptr = saved;
+        text.len = writer.fill;
+        CHECK(tcall_agent_load(&agent, text) == TCALL_OK);
+    } else {
+        CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK);
+    }
+    CHECK(tcall_agent_run(&agent, tcall_str_of("two")) == TCALL_OK);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("three")) == TCALL_OK);
+    CHECK(round_ == 4);
+    for (i = 2; i < 4; i++)
+        CHECK((strstr(sent[i], "OPAQUE") != NULL) == change->kept);
+    if (check_failed != failed)
+        printf("this was %s, %s%s\n%s\n", change->name,
+               thinkers[thinker].provider->name, restart ? ", restarted" : "",
+               sent[2]);
+}
+
+static void test_edits(void)
+{
+    size_t i, j;
+    for (i = 0; i < TCALL_ARRAY_LEN(edits); i++)
+        for (j = 0; j < TCALL_ARRAY_LEN(thinkers); j++) {
+            test_edit(&edits[i], j, false);
+            test_edit(&edits[i], j, true);
+        }
+}
+
 int main(void)
 {
+    test_edits();
     test_arguments();
     test_long_arguments();
     test_blocks();
