@@ -76,6 +76,7 @@
  *     NO_ANTHROPIC   the format of Anthropic's Messages
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_INTERACTIONS  the format of Gemini's Interactions
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
  *     NO_SAVE        conversations as bytes, for after a restart
@@ -2172,6 +2173,8 @@ typedef struct tcall_tool {
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
@@ -2190,7 +2193,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -2826,7 +2829,8 @@ TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools that learn only from the arguments that a call needs approval.
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
  * Returns TCALL_OK when it has it; otherwise the tool returns what this
  * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
@@ -3257,8 +3261,9 @@ enum {
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
-                                          where there is no room for it */
+    TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
+                                           where there is no room for it */
+    TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
 struct tcall_provider {
@@ -3432,6 +3437,20 @@ extern const tcall_provider tcall_gemini;
 #endif
 
 /* ==========================================================================
+ * >>interactions: the Interactions API of Google, newer than generateContent
+ *
+ * Nothing is kept on the server: each request holds the whole conversation.
+ * TOOLCALL_NO_INTERACTIONS leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_INTERACTIONS
+#define TCALL_HAS_INTERACTIONS_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_interactions;
+#endif
+#endif
+
+/* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
@@ -3455,12 +3474,12 @@ extern const tcall_provider tcall_gemini;
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
       "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
@@ -17925,8 +17944,8 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -19161,7 +19180,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -19171,6 +19190,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);
@@ -20870,12 +20890,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
- * with more than 40 bytes. */
+/* Does a provider take this id? Few say what they take. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
     const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i], lower = (char)(c | 0x20);
@@ -20887,7 +20907,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -21162,6 +21182,19 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         tcall_find_result_(history->chat, history->at, item);
     item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
+}
+
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
@@ -22429,6 +22462,10 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         head->flags |= reader->flags;
         if (reader->fault)
             head->error = reader->fault;
+        /* It may be a signature without a word. */
+        if (reader->type == TCALL_MEANS_REASONING &&
+            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_REASONING;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -23213,7 +23250,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0,
+                                                 TCALL_QUIRK_SHORT_IDS,
                                                  NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
@@ -23571,21 +23608,6 @@ static const tcall_forms_ tcall_responses_forms_ = {
 static const tcall_tool_form_ tcall_responses_tools_ = {
     "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
 
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_form_(out, "'input':[", NULL);
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(
-                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
-    tcall_write_text(out, "]");
-}
-
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
 static int tcall_responses_write_(const tcall_provider *provider,
@@ -23595,7 +23617,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
@@ -23778,6 +23802,162 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>interactions
+ *
+ * All that is said is a flat list of steps. A stream begins a step, brings its
+ * pieces and ends it, by its index; the interaction at the stream's end may
+ * hold all steps again.
+ */
+
+#ifdef TCALL_HAS_INTERACTIONS_
+
+/* What a step holds, whole or as it begins. */
+#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
+    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
+    X(depth, TCALL_FIELD_ID, 0, "id")                            \
+    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
+    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
+    X(depth, 0, 0, "content")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
+    X(depth, 0, 0, "summary")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+
+#define TCALL_INTERACTIONS_PATHS_(X)                                        \
+    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
+    X(2, 0, 0, "content") /* of a summary */                                \
+    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
+    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
+    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
+    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
+    X(1, 0, 0, "usage")                                                     \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
+    X(1, 0, 0, "errors")                                                    \
+    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
+    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    TCALL_INTERACTIONS_STEP_(X, 3)
+
+TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+
+static const tcall_word tcall_interactions_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"requires_action", TCALL_STOP_TOOL_CALLS},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"budget_exceeded", TCALL_STOP_LENGTH},
+    {"requires_continuation", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* Of the events that begin and end a stream, of steps, and of pieces of them.
+ * What is not here is done by Google itself. */
+static const tcall_word tcall_interactions_types_[] = {
+    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"function_call", TCALL_MEANS_CALL},
+    {"model_output", TCALL_MEANS_TEXT},
+    {"thought", TCALL_MEANS_REASONING},
+    {"arguments_delta", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {"thought_summary", TCALL_MEANS_REASONING},
+    {"thought_signature", TCALL_MEANS_REASONING},
+    {NULL, 0},
+};
+
+/* A thought is its signature; what it says of itself may be empty. */
+static const tcall_forms_ tcall_interactions_forms_ = {
+    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+    "'is_error':true}",
+    "{'type':'thought'<,'signature':%s>"
+    "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL};
+
+static const tcall_tool_form_ tcall_interactions_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+
+/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
+static void tcall_interactions_config_(tcall_writer *out,
+                                       const tcall_chat_request *request,
+                                       bool tools)
+{
+    static const char *const choices[] = {
+        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_is_extra_(request, "generation_config") ||
+        (!chosen && request->max_tokens <= 0))
+        return;
+    tcall_write_form_(out, "'generation_config':{", NULL);
+    if (chosen)
+        tcall_write_named_(out, choices[request->choice], request->choice_name);
+    if (request->max_tokens > 0)
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
+static int tcall_interactions_write_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    bool tools;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "system_instruction", request->system);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_text(out, "]");
+    tools =
+        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+    tcall_interactions_config_(out, request, tools);
+    tcall_write_flag_(out, "store", false);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_body_end_(out, request);
+}
+
+TCALL_DATA_ const tcall_provider tcall_interactions = {
+    "interactions",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/interactions",
+    NULL,
+    "x-goog-api-key",
+    "",
+    {"Api-Revision", "2026-05-20"},
+    tcall_interactions_write_,
+    &tcall_interactions_paths_,
+    tcall_interactions_stops_,
+    tcall_interactions_types_,
+    TCALL_REASONING_DATA, /* words and signatures */
+    TCALL_STRICT_NONE,
+    TCALL_QUIRK_ORDERED,
+    NULL};
+
+#endif /* TCALL_HAS_INTERACTIONS_ */
 
 /* ==========================================================================
  * >>servers
@@ -23984,6 +24164,9 @@ static const tcall_provider *const tcall_providers_[] = {
 #endif
 #ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
+#endif
+#ifdef TCALL_HAS_INTERACTIONS_
+    &tcall_interactions,
 #endif
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,

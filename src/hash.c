@@ -292,7 +292,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -302,6 +302,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);

@@ -104,12 +104,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
- * with more than 40 bytes. */
+/* Does a provider take this id? Few say what they take. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
     const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i], lower = (char)(c | 0x20);
@@ -121,7 +121,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -396,6 +396,19 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         tcall_find_result_(history->chat, history->at, item);
     item->id = tcall_id_for_(history->to, item->id, history->id);
     return true;
+}
+
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:

@@ -161,8 +161,9 @@ enum {
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
-                                          where there is no room for it */
+    TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
+                                           where there is no room for it */
+    TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
 struct tcall_provider {

@@ -112,8 +112,8 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;

@@ -162,6 +162,8 @@ typedef struct tcall_tool {
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
@@ -180,7 +182,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */

@@ -96,6 +96,11 @@ static const wire_format formats[] = {
      "{'text':'said #'}",
      "{'functionCall':{'name':'f','args':{'n':#}},'thoughtSignature':'sig #'}",
      "]}}]}", false},
+    {&tcall_interactions, "\"input\":[", "{'status':'completed','steps':[",
+     "{'type':'thought','signature':'sig #'}",
+     "{'type':'model_output','content':[{'type':'text','text':'said #'}]}",
+     "{'type':'function_call','id':'call_#','name':'f','arguments':{'n':#}}",
+     "]}", false},
 };
 
 static void put_numbered(const char *form, unsigned number)

@@ -449,8 +449,8 @@ static const char *const names[][2] = {
 };
 
 static const tcall_provider *const receivers[] = {
-    &tcall_openai, &tcall_responses, &tcall_anthropic,
-    &tcall_ollama, &tcall_gemini,    &tcall_mistral};
+    &tcall_openai, &tcall_responses, &tcall_anthropic,   &tcall_ollama,
+    &tcall_gemini, &tcall_mistral,   &tcall_interactions};
 
 /* The request of a conversation with one call, to any provider. */
 static const char *writes(const tcall_provider *to, const char *id,
@@ -497,33 +497,38 @@ static void test_names(void)
     }
 }
 
-/* Each id, and whether it goes as it is to all, to Anthropic, to Mistral. */
+/* Each id, and whether it goes as it is to most, to OpenAI's chat, to
+ * Anthropic, to Mistral. */
 static const struct {
     const char *id;
-    bool plain, anthropic, mistral;
-} ids[] = {{"call_1", true, true, false},
-           {"abc123XYZ", true, true, true},
-           {"functions.f:0", true, false, false},
-           {"call|1", true, false, false},
-           {"call 1", false, false, false},
-           {"call\n", false, false, false},
-           {"\xC3\xA9", false, false, false},
-           {"-8062812703858712887", true, true, false},
-           {"ab12", true, true, false},
-           {"0000", true, true, false},
-           {"toolu_01ABC", true, true, false},
-           {"A-b_9", true, true, false},
-           {"fc_68", true, true, false},
-           {"chatcmpl-tool-9", true, true, false},
-           {"a.b", true, false, false},
-           {"a/b", true, false, false},
-           {"a;b", true, false, false},
-           {"'", true, false, false},
-           {"a,b", true, false, false},
-           {"\x7F", false, false, false},
-           {"\t", false, false, false},
-           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", true, true, false},
-           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde", false, false, false}};
+    bool plain, openai, anthropic, mistral;
+} ids[] = {
+    {"call_1", true, true, true, false},
+    {"abc123XYZ", true, true, true, true},
+    {"functions.f:0", true, true, false, false},
+    {"call|1", true, true, false, false},
+    {"call 1", false, false, false, false},
+    {"call\n", false, false, false, false},
+    {"\xC3\xA9", false, false, false, false},
+    {"-8062812703858712887", true, true, true, false},
+    {"ab12", true, true, true, false},
+    {"0000", true, true, true, false},
+    {"toolu_01ABC", true, true, true, false},
+    {"A-b_9", true, true, true, false},
+    {"fc_68", true, true, true, false},
+    {"chatcmpl-tool-9", true, true, true, false},
+    {"a.b", true, true, false, false},
+    {"a/b", true, true, false, false},
+    {"a;b", true, true, false, false},
+    {"'", true, true, false, false},
+    {"a,b", true, true, false, false},
+    {"\x7F", false, false, false, false},
+    {"\t", false, false, false, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", true, true, true, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde", true, false, true, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg", false,
+     false, false, false},
+};
 
 static void test_ids(void)
 {
@@ -531,9 +536,10 @@ static void test_ids(void)
     for (i = 0; i < TCALL_ARRAY_LEN(ids); i++)
         for (j = 0; j < TCALL_ARRAY_LEN(receivers); j++) {
             const tcall_provider *to = receivers[j];
-            bool stays = to == &tcall_anthropic ? ids[i].anthropic
-                         : to == &tcall_mistral ? ids[i].mistral
-                                                : ids[i].plain;
+            bool stays = to == &tcall_openai      ? ids[i].openai
+                         : to == &tcall_anthropic ? ids[i].anthropic
+                         : to == &tcall_mistral   ? ids[i].mistral
+                                                  : ids[i].plain;
             char quoted[160] = "\"", first[4096];
             const char *body = writes(to, ids[i].id, "f"), *call, *result;
             escape(quoted + 1, ids[i].id);

@@ -174,6 +174,18 @@ def limits():
     check(said["error"] == "auth" and len(said["requests"]) == 1, f"401: {said['error']}")
     said, = talk([turn("x", ask)], plan=True)
     check(not said["runs"] and each(said["provenance"], "validated") == [True], f"plan: {said}")
+    said, = talk([turn("x", ask, openai(None, ("b", "get", {"id": 2})), openai("Done."),
+                       results=["one", "two"])], plan=True)
+    check(not said["runs"] and each(said["results"], "text") == ["one", "two"] and
+          said["text"] == "Done." and len(said["requests"]) == 3, f"a plan goes on: {said}")
+    said = talk([turn("x", ask), turn("y", ask, tools=["other"])], [tool(), tool(name="other")],
+                plan=True)
+    check(each(said, "error") == [None, None] and not any(each(said, "runs")) and
+          '"x"' not in said[1]["requests"][0] and len(said[0]["requests"][0]["tools"]) == 2 and
+          [t["function"]["name"] for t in said[1]["requests"][0]["tools"]] == ["other"],
+          f"a plan is dropped: {said}")
+    kinds = [e["kind"] for s in said for e in s["events"] if e["kind"].startswith("turn")]
+    check(kinds == ["turn", "turn_end", "turn"], f"a dropped plan has ended: {kinds}")
     said, = talk([turn("x")], [tool(parameters={"type": "strin"})])
     check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
 

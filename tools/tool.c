@@ -172,3 +172,11 @@ int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
     int r = tcall_approval(cx);
     return r == TCALL_E_DENIED ? ttool_fail_(cx, out, r, path, why) : r;
 }
+
+int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path)
+{
+    if (!cx->call->tool->confirm)
+        return TCALL_OK;
+    return ttool_ask_(cx, out, path,
+                      "it was not approved\nAsk the user what to do instead.");
+}
