@@ -74,7 +74,50 @@ static size_t ttool_count_lines_(const char *p, const char *end)
     return n;
 }
 
+/* Bytes of the byte order mark that a text begins with. */
+static size_t ttool_mark_(tcall_str text)
+{
+    return text.len >= 3 && memcmp(text.ptr, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* What ends the lines of a text: a carriage return where its beginning has no
+ * line feed, else a line feed, perhaps with a carriage return before it. */
+static char ttool_ends_(tcall_str text)
+{
+    size_t len = text.len < 8192 ? text.len : 8192;
+    return !memchr(text.ptr, '\n', len) && memchr(text.ptr, '\r', len) ? '\r'
+                                                                       : '\n';
+}
+
+static uint64_t ttool_count_ends_(tcall_str text, char ends)
+{
+    const char *p = text.ptr + ttool_mark_(text), *end = text.ptr + text.len;
+    uint64_t n = 0;
+    for (; p < end; n++) {
+        p = (const char *)memchr(p, ends, (size_t)(end - p));
+        p = p ? p + 1 : end;
+    }
+    return n;
+}
+
+static bool ttool_is_binary_(tcall_str text)
+{
+    return memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192) != NULL;
+}
+
 /* -- Finding the file of an argument -------------------------------------- */
+
+/* A file with several names may be somebody's outside: see workspace.h. */
+static int ttool_one_name_(tcall_ctx *cx, const ttool_place *at,
+                           tcall_writer *out)
+{
+    const ttool_workspace *ws = (const ttool_workspace *)cx->user;
+    return ttool_has_names_(ws, &at->st)
+               ? ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
+                             "has several names (hard links), perhaps outside"
+                             "\nLeave it, or ask the user for a copy.")
+               : TCALL_OK;
+}
 
 /* A regular file that may be read, perhaps after a yes. */
 static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
@@ -87,6 +130,9 @@ static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     if (!S_ISREG(at->st.st_mode))
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
+    r = ttool_one_name_(cx, at, out);
+    if (r < 0)
+        return r;
     if (ttool_guards_(at->path) & TTOOL_SECRET_)
         return ttool_ask_(cx, out, at->path,
                           "has the name of a secret, and was not approved"
@@ -96,102 +142,114 @@ static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 
 /* -- read ----------------------------------------------------------------- */
 
+/* The lines of a file, which comes in pieces that end anywhere. */
 typedef struct ttool_read_ {
     ttool_workspace *ws;
     tcall_writer *out;
-    size_t start;       /* where the result began in out */
-    uint64_t line;      /* number of the line at hand, from 1 */
-    uint64_t from, end; /* lines wanted: [from, end) */
-    uint64_t shown;     /* last one shown */
+    size_t start;                   /* where the result began in out */
+    uint64_t from, end;             /* lines wanted: [from, end) */
+    char ends;                      /* what ends a line */
+    uint64_t line;                  /* number of the line at hand, from 1 */
+    uint64_t first, shown;          /* that were shown */
+    char head[TTOOL_MAX_LINE_ + 4]; /* as much of it as may be shown */
+    size_t head_len;
+    uint64_t len; /* of all of it */
+    char last;    /* character of it */
     bool full, foreign, crlf;
 } ttool_read_;
 
-/* Shows one line, without its newline; false: no room. */
-static bool ttool_read_line_(ttool_read_ *s, const char *p, size_t len)
+/* Shows the line at hand; false: no room. */
+static bool ttool_read_show_(ttool_read_ *s)
 {
     char number[24];
     size_t room = ttool_room_(s->ws, s->out, s->start), show, n;
-    if (len && p[len - 1] == '\r') {
-        s->crlf = true;
-        len--;
-    }
-    show = len < TTOOL_MAX_LINE_ ? len : TTOOL_MAX_LINE_;
+    show = s->len < TTOOL_MAX_LINE_ ? (size_t)s->len : TTOOL_MAX_LINE_;
     if (room < show + 64) {
         if (s->shown || room < 64)
             return false;
         show = room - 64; /* of the first line as much as can be */
     }
-    while (show < len && show > 0 && (p[show] & 0xC0) == 0x80)
+    while (show < s->len && show > 0 && (s->head[show] & 0xC0) == 0x80)
         show--;
     n = (size_t)snprintf(number, sizeof number, "%6llu\t",
                          (unsigned long long)s->line);
     tcall_write_bytes(s->out, number, n);
-    s->foreign |= !ttool_write_content_(s->out, p, show);
-    if (show < len) {
-        tcall_write_text(s->out, " [line cut: ");
-        ttool_text_int_(s->out, len - show);
-        tcall_write_text(s->out, " bytes more]");
-    }
+    s->foreign |= !ttool_write_content_(s->out, s->head, show);
     tcall_write_text(s->out, "\n");
+    if (show < s->len) { /* at the start of a line, where no file can say it */
+        tcall_write_text(s->out, "[line cut: ");
+        ttool_text_int_(s->out, s->len - show);
+        tcall_write_text(s->out, " bytes more]\n");
+    }
+    s->first = s->shown ? s->first : s->line;
     s->shown = s->line;
     return true;
 }
 
-/* Lines from p on; what is left is returned: an incomplete line, unless there
- * is nothing more to come. */
-static const char *ttool_read_lines_(ttool_read_ *s, const char *p,
-                                     const char *end, bool last)
+static void ttool_read_end_line_(ttool_read_ *s)
 {
-    while (p < end && !(s->full && !last)) {
-        const char *next = ttool_line_end_(p, end);
-        bool whole = next[-1] == '\n';
-        if (!whole && !last)
-            break;
-        if (s->line >= s->from && s->line < s->end && !s->full)
-            s->full = !ttool_read_line_(s, p, (size_t)(next - p) - whole);
-        s->full |= s->line + 1 >= s->end && !last;
-        s->line++;
-        p = next;
+    if (s->line >= s->from && !s->full) {
+        if (s->len && s->last == '\r') {
+            s->crlf = true;
+            s->len--;
+        }
+        s->full = !ttool_read_show_(s);
     }
-    return p;
+    s->line++;
+    s->full |= s->line >= s->end;
+    s->head_len = 0;
+    s->len = 0;
+}
+
+static void ttool_read_piece_(ttool_read_ *s, const char *p, const char *end)
+{
+    while (p < end && !s->full) {
+        const char *stop = (const char *)memchr(p, s->ends, (size_t)(end - p));
+        size_t len = (size_t)((stop ? stop : end) - p);
+        size_t keep = sizeof s->head - s->head_len;
+        keep = keep < len ? keep : len;
+        if (s->line >= s->from)
+            memcpy(s->head + s->head_len, p, keep);
+        s->head_len += keep;
+        s->len += len;
+        s->last = len ? p[len - 1] : s->last;
+        p += len + (stop != NULL);
+        if (stop)
+            ttool_read_end_line_(s);
+    }
+}
+
+/* The file has ended, perhaps within a line. */
+static void ttool_read_finish_(ttool_read_ *s)
+{
+    if (s->len && !s->full)
+        ttool_read_end_line_(s);
 }
 
 /* A file that is too large to be kept: as far as it is wanted. */
 static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
                              const ttool_place *at)
 {
-    size_t cap = s->ws->desc.memory_size / 4, fill = 0;
+    size_t cap = s->ws->desc.memory_size / 8;
+    uint64_t left = at->st.st_size ? (uint64_t)at->st.st_size : UINT64_MAX;
     char *buf = (char *)ttool_take_(s->ws, cap);
-    int fd = buf ? ttool_open_file_(s->ws, at) : -1;
+    int fd = buf ? ttool_open_file_(s->ws, at, O_RDONLY) : -1;
     ssize_t n = 0;
     if (fd < 0)
         return buf ? errno : EFBIG;
-    while (!s->full && (n = ttool_fill_(fd, buf + fill, cap - fill)) > 0) {
-        const char *left;
-        fill += (size_t)n;
-        left = ttool_read_lines_(s, buf, buf + fill, false);
-        if (left == buf && fill == cap && !s->full) {
-            /* a line longer than all this: its beginning is enough */
-            if (s->line >= s->from)
-                s->full = !ttool_read_line_(s, buf, fill);
-            while (!s->full && (n = ttool_fill_(fd, buf, cap)) > 0) {
-                left = ttool_line_end_(buf, buf + n);
-                fill = (size_t)n;
-                if (left[-1] == '\n' ||
-                    !ttool_goes_on_(s->ws, cx, s->line, "lines"))
-                    break;
-                left = buf + fill;
-            }
-            s->line++;
-            s->full |= s->line >= s->end;
-        }
-        fill = (size_t)(buf + fill - left);
-        memmove(buf, left, fill);
-        if (!ttool_goes_on_(s->ws, cx, s->line, "lines"))
+    while (!s->full && left) {
+        n = ttool_fill_(fd, buf, cap < left ? cap : (size_t)left);
+        if (n <= 0)
+            break;
+        left -= (uint64_t)n;
+        ttool_read_piece_(s, buf, buf + n);
+        if (!ttool_goes_on_(s->ws, cx, s->line, "lines")) {
+            ttool_read_finish_(s);
             s->full = true;
+        }
     }
-    if (n == 0 && !s->full)
-        ttool_read_lines_(s, buf, buf + fill, true);
+    if (n >= 0)
+        ttool_read_finish_(s);
     n = n < 0 ? errno : 0;
     close(fd);
     return (int)n;
@@ -217,7 +275,9 @@ static void ttool_read_notices_(const ttool_read_ *s, uint64_t total)
         tcall_write_text(out, " for more]\n");
     }
     if (s->crlf)
-        ttool_notice_(out, "lines end in CR LF");
+        ttool_notice_(out, "lines end in CR LF, which stays");
+    if (s->ends == '\r')
+        ttool_notice_(out, "lines end in CR, which stays");
     if (s->foreign)
         ttool_notice_(out, "not UTF-8 everywhere: such bytes are shown as "
                            "\xEF\xBF\xBD");
@@ -229,7 +289,7 @@ static int ttool_read_head_(ttool_workspace *ws, const ttool_place *at,
 {
     size_t cap = 8192;
     char *buf = (char *)ttool_take_(ws, cap);
-    int fd = buf ? ttool_open_file_(ws, at) : -1;
+    int fd = buf ? ttool_open_file_(ws, at, O_RDONLY) : -1;
     ssize_t n;
     int number;
     if (fd < 0)
@@ -248,6 +308,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_writer *out = s->out;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     tcall_str text = {"", 0};
+    uint64_t total;
     bool whole;
     int number, r = at ? ttool_find_file_(cx, path, at, out) : TCALL_E_MEMORY;
     if (r < 0)
@@ -267,23 +328,34 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_write_text(out, " tokens) ===\n");
     if (!text.len)
         ttool_notice_(out, "empty");
-    if (memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192)) {
+    if (ttool_is_binary_(text)) {
         ttool_notice_(out, "binary: not shown");
         return TCALL_OK;
     }
     s->line = 1;
     s->end = s->from + limit;
-    s->shown = 0;
+    s->ends = ttool_ends_(text);
+    s->first = s->shown = 0;
+    s->head_len = 0;
+    s->len = 0;
     s->full = s->foreign = s->crlf = false;
-    if (whole)
-        ttool_read_lines_(s, text.ptr, text.ptr + text.len, true);
-    else
+    if (whole) {
+        ttool_read_piece_(s, text.ptr + ttool_mark_(text), text.ptr + text.len);
+        ttool_read_finish_(s);
+    } else {
         number = ttool_read_large_(s, cx, at);
+    }
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
+    total = whole     ? ttool_count_ends_(text, s->ends)
+            : s->full ? 0
+                      : s->line - 1;
+    ttool_read_notices_(s, total);
+    if (ttool_mark_(text))
+        ttool_notice_(out, "begins with a byte order mark, which stays");
     if (whole)
-        ttool_file_read(&ws->files, tcall_str_of(at->path), text);
+        ttool_file_read_lines(&ws->files, tcall_str_of(at->path), text,
+                              s->shown ? s->first : 1, s->shown, total);
     return TCALL_OK;
 }
 
@@ -515,6 +587,140 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
     }
 }
 
+/* -- Ends of lines -------------------------------------------------------- */
+
+/* The content of a file, "" if there is none. Models write line feeds, so it is
+ * looked at and changed without its mark and with line feeds alone; where they
+ * are new, the file gets ends of lines like those around them. */
+typedef struct ttool_old_ {
+    tcall_str loaded, plain;
+    size_t mark; /* bytes of the byte order mark */
+    char ends;   /* see ttool_ends_ */
+} ttool_old_;
+
+/* Bytes of the end of a line at p, 0: there is none. */
+static size_t ttool_end_len_(const char *p, const char *end, char ends)
+{
+    if (p + 1 < end && p[0] == '\r' && p[1] == '\n')
+        return 2;
+    return p < end && (*p == '\n' || *p == ends);
+}
+
+/* A text as `plain`, without a mark where the file has one. */
+static bool ttool_make_plain_(ttool_workspace *ws, const ttool_old_ *old,
+                              tcall_str text, tcall_str *plain)
+{
+    const char *p = text.ptr, *end = p + text.len;
+    char *to;
+    p += old->mark ? ttool_mark_(text) : 0;
+    *plain = ttool_slice_(p, end);
+    if (!plain->len || !memchr(p, '\r', plain->len))
+        return true;
+    plain->ptr = to = (char *)ttool_take_(ws, plain->len);
+    while (to && p < end) {
+        size_t n = ttool_end_len_(p, end, old->ends);
+        *to++ = n ? '\n' : *p;
+        p += n ? n : 1;
+    }
+    plain->len = to ? (size_t)(to - plain->ptr) : 0;
+    return to != NULL;
+}
+
+static bool ttool_old_init_(ttool_workspace *ws, ttool_old_ *old)
+{
+    old->mark = ttool_mark_(old->loaded);
+    old->ends = ttool_ends_(old->loaded);
+    return ttool_make_plain_(ws, old, old->loaded, &old->plain);
+}
+
+/* A place in the loaded text, and what it writes to. */
+typedef struct ttool_restore_ {
+    const ttool_old_ *old;
+    const char *at, *end;
+    const char *ends; /* the last end of a line before it */
+    char *to;
+} ttool_restore_;
+
+/* Goes over n characters of the plain text, and copies them as they were. */
+static void ttool_restore_same_(ttool_restore_ *s, size_t n, bool copy)
+{
+    while (n--) {
+        size_t len = ttool_end_len_(s->at, s->end, s->old->ends);
+        if (len)
+            s->ends = s->at;
+        len = len ? len : 1;
+        if (copy) {
+            memcpy(s->to, s->at, len);
+            s->to += len;
+        }
+        s->at += len;
+    }
+}
+
+/* The next end of a line in the loaded text before `limit`, or NULL. */
+static const char *ttool_next_end_(const ttool_restore_ *s, const char *p,
+                                   const char *limit)
+{
+    while (p < limit && !ttool_end_len_(p, s->end, s->old->ends))
+        p++;
+    return p < limit ? p : NULL;
+}
+
+/* Writes a change instead of what is there. Its lines end, one after the other,
+ * as those that were there; further ones as the last of these, or as the line
+ * that goes on behind it, or the one before. */
+static void ttool_restore_change_(ttool_restore_ *s, const ttool_change_ *c)
+{
+    const char *p = c->text.ptr, *last = p + c->text.len, *was = s->at, *next;
+    const char *ends = s->ends;
+    ttool_restore_same_(s, c->len, false);
+    next = ttool_next_end_(s, s->at, s->end);
+    ends = next ? next : ends;
+    for (; p < last; p++) {
+        size_t len = 1;
+        if (*p == '\n') {
+            next = was ? ttool_next_end_(s, was, s->at) : NULL;
+            ends = next ? next : ends;
+            len = ends ? ttool_end_len_(ends, s->end, s->old->ends) : 1;
+            was = next ? next + len : NULL;
+        }
+        memcpy(s->to, *p == '\n' && ends ? ends : p, len);
+        s->to += len;
+    }
+}
+
+/* The whole text with its changes, which are in order. */
+static bool ttool_apply_(ttool_workspace *ws, const ttool_old_ *old,
+                         const ttool_change_ *c, size_t n, tcall_str *text)
+{
+    ttool_restore_ s;
+    size_t i, size = old->loaded.len, from = 0;
+    for (i = 0; i < n; i++)
+        size += c[i].text.len +
+                (size_t)ttool_count_lines_(c[i].text.ptr,
+                                           c[i].text.ptr + c[i].text.len);
+    s.old = old;
+    s.at = old->loaded.ptr + old->mark;
+    s.end = old->loaded.ptr + old->loaded.len;
+    s.ends = NULL;
+    text->ptr = s.to = (char *)ttool_take_(ws, size);
+    if (!s.to)
+        return false;
+    memcpy(s.to, old->loaded.ptr, old->mark);
+    s.to += old->mark;
+    for (i = 0; i < n; i++, c++) {
+        ttool_restore_same_(&s, c->at - from, true);
+        ttool_restore_change_(&s, c);
+        from = c->at + c->len;
+    }
+    ttool_restore_same_(&s, old->plain.len - from, true);
+    text->len = (size_t)(s.to - text->ptr);
+    ws->low = s.to;
+    return true;
+}
+
+/* -- What was done -------------------------------------------------------- */
+
 /* What was done, for people and programs: the diff. */
 static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
                            tcall_str text, const ttool_change_ *changes,
@@ -545,15 +751,15 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
     return tcall_set_result(cx, tcall_str_of(""), json);
 }
 
-/* Writes the file and the result. at->exists: old is its content. */
+/* Writes the file and the result. */
 static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
-                              tcall_str old, tcall_str text,
+                              const ttool_old_ *old, tcall_str text,
                               const ttool_change_ *changes, size_t count,
                               tcall_writer *out)
 {
     ttool_workspace *ws = (ttool_workspace *)cx->user;
     bool changed;
-    int number = ttool_replace_(ws, at, old, text, &changed);
+    int number = ttool_replace_(ws, at, old->loaded, text, &changed);
     if (changed)
         ttool_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
@@ -568,9 +774,20 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
     tcall_write_text(out, count == 1 ? " place, " : " places, ");
     ttool_text_int_(out, text.len);
     tcall_write_text(out, " bytes");
-    if (ttool_describe_(cx, at, old, text, changes, count) < 0)
+    if (ttool_describe_(cx, at, old->plain, text, changes, count) < 0)
         tcall_write_text(out, "; no memory for a diff");
     return TCALL_OK;
+}
+
+/* May the process write to the file itself? To rename another one over it the
+ * system asks only for the directory. Returns 0 or an errno. */
+static int ttool_writable_(const ttool_workspace *ws, const ttool_place *at)
+{
+    int fd = ttool_open_file_(ws, at, O_WRONLY);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
 }
 
 /* Finds a file that is to be changed: what is there must be a regular file
@@ -591,11 +808,14 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     if (at->exists && !S_ISREG(at->st.st_mode))
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
-    if (at->exists && at->st.st_nlink > 1) {
-        return ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
-                           "has several names (hard links), perhaps outside"
-                           "\nWrite a new file.");
-    }
+    if (!at->exists && ttool_names_dir_(path))
+        return ttool_fail_errno_(
+            cx, out, ttool_given_(given, sizeof given, path), EISDIR);
+    if (at->exists && ttool_one_name_(cx, at, out) < 0)
+        return TCALL_E_DENIED;
+    number = at->exists ? ttool_writable_(ws, at) : 0;
+    if (number)
+        return ttool_fail_errno_(cx, out, at->path, number);
     if (ttool_guards_(at->path))
         return ttool_ask_(cx, out, at->path,
                           "is a secret or is run by other programs, and was "
@@ -606,22 +826,43 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 #define TTOOL_READ_FIRST_ \
     "\nCall read with this path, then make the call again."
 
-/* Loads what is to be changed; it must have been read as it is. */
+/* Why a file may not be changed as it is, or NULL. */
+static const char *ttool_unread_(int check, tcall_str content)
+{
+    if (check == TCALL_OK)
+        return NULL;
+    if (ttool_is_binary_(content))
+        return "is binary, so it cannot be read, nor changed"
+               "\nWrite a new file.";
+    if (check == TCALL_E_STALE)
+        return "it has changed since it was read" TTOOL_READ_FIRST_;
+    return "read it first" TTOOL_READ_FIRST_;
+}
+
+/* Loads what is to be changed; it must have been read as it is, for `all` of it
+ * to be replaced, all. */
 static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
-                            tcall_str *old, tcall_writer *out)
+                            ttool_old_ *old, bool all, tcall_writer *out)
 {
     ttool_workspace *ws = (ttool_workspace *)cx->user;
-    int r, number = ttool_load_(ws, at, old);
+    tcall_str path = tcall_str_of(at->path);
+    const char *why;
+    int r, number = ttool_load_(ws, at, &old->loaded);
+    if (number == 0 && !ttool_old_init_(ws, old))
+        number = EFBIG;
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    r = ttool_file_check(&ws->files, tcall_str_of(at->path), *old);
-    if (r == TCALL_OK || ws->desc.blind_writes)
-        return TCALL_OK;
-    return ttool_fail_(
-        cx, out, r, at->path,
-        r == TCALL_E_STALE
-            ? "it has changed since it was read" TTOOL_READ_FIRST_
-            : "read it first" TTOOL_READ_FIRST_);
+    r = ttool_file_check(&ws->files, path, old->loaded);
+    why = ttool_unread_(r, old->loaded);
+    if (all && !why) {
+        r = ttool_file_check_all(&ws->files, path, old->loaded);
+        why = r < 0 ? "only a part of it was read"
+                      "\nRead the rest of it too, or use edit."
+                    : NULL;
+    }
+    return !why || ws->desc.blind_writes
+               ? TCALL_OK
+               : ttool_fail_(cx, out, r, at->path, why);
 }
 
 /* -- write ---------------------------------------------------------------- */
@@ -629,16 +870,19 @@ static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
 static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
+    tcall_str content = ttool_arg_(args, "content"), text;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_old_ old;
     ttool_change_ c;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
                : TCALL_E_MEMORY;
     if (r < 0)
         return r;
     ttool_title_(cx, "Write ", tcall_str_of(at->path));
+    memset(&old, 0, sizeof old);
+    old.loaded = old.plain = tcall_str_of("");
     if (at->exists)
-        r = ttool_load_read_(cx, at, &old, out);
+        r = ttool_load_read_(cx, at, &old, true, out);
     else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
         r = ttool_make_parents_(ws, at->path);
     else if (!ttool_has_parent_(ws, at->path)) {
@@ -650,10 +894,14 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (r < 0)
         return r;
     c.at = 0;
-    c.len = old.len;
-    c.text = content;
-    ttool_trim_(old.ptr, &c);
-    return ttool_change_file_(cx, at, old, content, &c,
+    c.len = old.plain.len;
+    c.text = text = content;
+    if (at->exists && !ttool_make_plain_(ws, &old, content, &c.text))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    ttool_trim_(old.plain.ptr, &c);
+    if (at->exists && !ttool_apply_(ws, &old, &c, 1, &text))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    return ttool_change_file_(cx, at, &old, text, &c,
                               c.len || c.text.len ? 1 : 0, out);
 }
 
@@ -662,6 +910,15 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static bool ttool_is_blank_(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool ttool_all_blank_(tcall_str text)
+{
+    size_t i = 0;
+    while (i < text.len &&
+           (ttool_is_blank_(text.ptr[i]) || text.ptr[i] == '\n'))
+        i++;
+    return i == text.len;
 }
 
 static size_t ttool_indent_(const char *p, const char *end)
@@ -731,7 +988,7 @@ static bool ttool_edit_find_(ttool_edit_ *e, size_t from, ttool_change_ *c)
         if (old < old_end)
             continue;
         if (old_end[-1] != '\n' && line[-1] == '\n')
-            line -= line - p > 1 && line[-2] == '\r' ? 2 : 1;
+            line--;
         c->at = (size_t)(p - text);
         c->len = (size_t)(line - p);
         return true;
@@ -739,24 +996,10 @@ static bool ttool_edit_find_(ttool_edit_ *e, size_t from, ttool_change_ *c)
     return false;
 }
 
-/* Writes a line of the new text as the file has its line ends. */
-static char *ttool_fit_line_(char *to, const char *p, const char *end,
-                             bool crlf)
-{
-    memcpy(to, p, (size_t)(end - p));
-    to += end - p;
-    if (crlf && end[-1] == '\n' && !(end - p > 1 && end[-2] == '\r')) {
-        to[-1] = '\r';
-        *to++ = '\n';
-    }
-    return to;
-}
-
 /* The new text as it fits there. Where old is indented unlike the file, each
  * new line gets what the file has in place of old's indentation: where the
  * same line is if it is among the next ones of old, else where the next one
- * is, or the one before if only that is indented like it. Line ends are those
- * of the file. */
+ * is, or the one before if only that is indented like it. */
 static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
 {
     const char *there = e->text.ptr + c->at, *end = e->text.ptr + e->text.len;
@@ -765,10 +1008,9 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
     const char *o_before = old, *t_before = there;
     const char *line = ttool_line_end_(there, end);
     size_t lines = ttool_count_lines_(p, last), widest = 1, mine;
-    bool crlf = line - e->text.ptr > 1 && line[-1] == '\n' && line[-2] == '\r';
     char *to;
     c->text = e->with;
-    if (!crlf && !e->tolerant)
+    if (!e->tolerant)
         return true;
     for (line = there; line < there + c->len; line = ttool_line_end_(line, end))
         if (ttool_indent_(line, end) > widest)
@@ -779,7 +1021,7 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
         const char *next = ttool_line_end_(p, last), *o = old, *t = there;
         bool same = false;
         int look;
-        for (look = 0; e->tolerant && look < 50 && o < old_end; look++) {
+        for (look = 0; look < 50 && o < old_end; look++) {
             same = ttool_alike_(p, next, o, ttool_line_end_(o, old_end));
             if (same)
                 break;
@@ -794,8 +1036,7 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
                 o = o_before, t = t_before;
         }
         mine = ttool_indent_(o, old_end);
-        if (e->tolerant && (size_t)(next - p) > mine &&
-            memcmp(p, o, mine) == 0) {
+        if ((size_t)(next - p) > mine && memcmp(p, o, mine) == 0) {
             memcpy(to, t, ttool_indent_(t, end));
             to += ttool_indent_(t, end);
             p += mine;
@@ -806,7 +1047,8 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
             old = ttool_line_end_(o, old_end);
             there = ttool_line_end_(t, end);
         }
-        to = ttool_fit_line_(to, p, next, crlf);
+        memcpy(to, p, (size_t)(next - p));
+        to += next - p;
         p = next;
     }
     c->text.len = to ? (size_t)(to - c->text.ptr) : 0;
@@ -848,37 +1090,13 @@ static int ttool_edit_ambiguous_(tcall_ctx *cx, const ttool_edit_ *e,
     return TCALL_E_FAILED;
 }
 
-/* The whole text with its changes, in memory of the call. */
-static bool ttool_edit_apply_(const ttool_edit_ *e, const ttool_change_ *c,
-                              size_t n, tcall_str *text)
-{
-    size_t i, size = e->text.len, from = 0;
-    char *to;
-    for (i = 0; i < n; i++)
-        size += c[i].text.len - c[i].len;
-    to = (char *)ttool_take_(e->ws, size);
-    if (!to)
-        return false;
-    text->ptr = to;
-    text->len = size;
-    for (i = 0; i < n; i++, c++) {
-        memcpy(to, e->text.ptr + from, c->at - from);
-        to += c->at - from;
-        if (c->text.len)
-            memcpy(to, c->text.ptr, c->text.len);
-        to += c->text.len;
-        from = c->at + c->len;
-    }
-    memcpy(to, e->text.ptr + from, e->text.len - from);
-    return true;
-}
-
 static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     bool all = tcall_json_bool(tcall_json_get(args, "replace_all"), false);
     ttool_place *at;
     ttool_change_ *changes;
     tcall_str text;
+    ttool_old_ old;
     ttool_edit_ e;
     size_t n, i;
     int r;
@@ -899,11 +1117,15 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (r < 0)
         return r;
     ttool_title_(cx, "Edit ", tcall_str_of(at->path));
-    r = ttool_load_read_(cx, at, &e.text, out);
+    r = ttool_load_read_(cx, at, &old, false, out);
     if (r < 0)
         return r;
-    n = ttool_edit_places_(&e, NULL, 0);
-    if (n == 0 && strspn(e.old.ptr, " \t\r\n") < e.old.len) {
+    e.text = old.plain;
+    if (!ttool_make_plain_(e.ws, &old, e.old, &e.old) ||
+        !ttool_make_plain_(e.ws, &old, e.with, &e.with))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    n = e.old.len ? ttool_edit_places_(&e, NULL, 0) : 0;
+    if (n == 0 && !ttool_all_blank_(e.old)) {
         e.tolerant = true;
         n = ttool_edit_places_(&e, NULL, 0);
     }
@@ -927,9 +1149,9 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
             return ttool_fail_errno_(cx, out, at->path, EFBIG);
         ttool_trim_(e.text.ptr, &changes[i]);
     }
-    if (!ttool_edit_apply_(&e, changes, n, &text))
+    if (!ttool_apply_(e.ws, &old, changes, n, &text))
         return ttool_fail_errno_(cx, out, at->path, EFBIG);
-    return ttool_change_file_(cx, at, e.text, text, changes, n, out);
+    return ttool_change_file_(cx, at, &old, text, changes, n, out);
 }
 
 /* -- list ----------------------------------------------------------------- */
@@ -1169,9 +1391,9 @@ typedef struct ttool_grep_ {
     char *buf;
     size_t cap;
     int context, limit, matches, files;
-    size_t binary;
-    bool full, apart; /* apart: a group of lines was shown before */
-    bool whole;       /* lines end where they are shown to end */
+    size_t binary, linked; /* files that were left out */
+    bool full, apart;      /* apart: a group of lines was shown before */
+    bool whole;            /* lines end where they are shown to end */
     /* the file at hand */
     const char *path;
     const char *counted; /* line is the number of the line there */
@@ -1391,6 +1613,11 @@ static void ttool_grep_done_(const ttool_grep_ *g)
         ttool_text_int_(out, g->binary);
         tcall_write_text(out, "]\n");
     }
+    if (g->linked) {
+        tcall_write_text(out, "[left out, with several names (hard links): ");
+        ttool_text_int_(out, g->linked);
+        tcall_write_text(out, "]\n");
+    }
 }
 
 static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -1430,7 +1657,7 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         r = ttool_find_file_(cx, ttool_arg_(args, "path"), at, out);
         if (r < 0)
             return r;
-        fd = ttool_open_file_(ws, at);
+        fd = ttool_open_file_(ws, at, O_RDONLY);
         if (fd < 0)
             return ttool_fail_errno_(cx, out, at->path, errno);
         g.path = at->path;
@@ -1456,8 +1683,12 @@ static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0)
             continue;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-            ttool_grep_file_(&g, fd, st.st_size);
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+            if (ttool_has_names_(ws, &st))
+                g.linked++;
+            else
+                ttool_grep_file_(&g, fd, st.st_size);
+        }
         close(fd);
         if (++files % 64 == 0 && !ttool_goes_on_(ws, cx, files, "files"))
             w->no_time = true;
@@ -1498,7 +1729,7 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
     TTOOL_ROW_("write", "Write a file", "file save create new overwrite text",
         ttool_write_run_, TCALL_WRITE, true,
         "Create a file in the workspace or replace all of its content. An existing "
-        "file must have been read before; to change a part of it use edit.",
+        "file must have been read before; its line ends stay. To change a part use edit.",
         TCALL_JSON({
             "type": "object",
             "properties": {

@@ -102,15 +102,6 @@ typedef struct ttool_walk_ {
 
 #define TTOOL_DENTS_ 8192
 
-/* As the kernel gives it. */
-typedef struct ttool_dent_ {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[1];
-} ttool_dent_;
-
 static int ttool_order_entries_(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

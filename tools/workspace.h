@@ -16,9 +16,25 @@
  * an escape. Only regular files are opened, and never so that it blocks.
  *
  * Files change by temporary file, fsync, rename, fsync of the directory: power
- * loss or a full disk leaves the old or the new content. A file that is there
- * must have been read with the content that it has. Its mode and, where that
- * is allowed, owner are kept; extended attributes and ACLs are not.
+ * loss or a full disk leaves the old or the new content. What a killed process
+ * leaves of it goes when its workspace is opened again. A file that is there
+ * must have been read with the content that it has.
+ *
+ * The same rules hold for reading and for writing:
+ *   permissions   The system's: what the process may not open for reading is
+ *                 not read, what it may not open for writing is not replaced.
+ *   owners        A file that is replaced keeps owner, group and mode, or is
+ *                 left as it is. Extended attributes and ACLs are not kept.
+ *   hard links    A file with several names may belong to somebody outside: it
+ *                 is neither read nor written, unless desc.hard_links is set.
+ *                 Then a write gives one name a file of its own.
+ *   mounts        What is mounted below the root belongs to the workspace. A
+ *                 single file that is mounted cannot be replaced.
+ *   sizes         A file is as long as it was when it was opened; one that
+ *                 grows is read that far. One without a size, as in /proc, is
+ *                 read as far as it goes within the memory.
+ * A read from a file system that does not answer (NFS, FUSE) waits as long as
+ * the kernel does: mount such file systems so that they give up.
  *
  * Linux. Needs _GNU_SOURCE before the first system header. No heap: what one
  * call needs is in desc.memory, so a workspace serves one call at a time.
@@ -35,10 +51,9 @@
 extern "C" {
 #endif
 
-/* Memory with which all works. Files can be edited that take up to a third of
- * it, and a directory be searched whose names, each with 10 bytes more, take a
- * quarter: give more where they are larger. */
-#define TTOOL_MEMORY (128 * 1024)
+/* Memory with which all works. Files can be edited that take up to a quarter of
+ * it: give more where they are larger. */
+#define TTOOL_MEMORY (256 * 1024)
 
 /* Longest path, below the root and with the NUL. */
 #define TTOOL_MAX_PATH 4096
@@ -71,6 +86,7 @@ typedef struct ttool_workspace_desc {
     uint32_t max_ms;      /* of one search; default 10,000 */
     uint32_t max_tokens;  /* of one result; default 16,000 */
     bool blind_writes;    /* files may be written without having been read */
+    bool hard_links;      /* files with several names are read and written */
     const ttool_sys *sys; /* default: ttool_linux */
 } ttool_workspace_desc;
 
@@ -277,6 +293,10 @@ static const struct ttool_errno_ {
      "disk quota used up: nothing was changed\nAsk for space."},
     {EFBIG, TCALL_E_LIMIT,
      "the file is too large for this\nWork with smaller files."},
+    {EBUSY, TCALL_E_DENIED,
+     "is in use by the system, as a mount or a program\nLeave it."},
+    {ETXTBSY, TCALL_E_DENIED,
+     "is in use by the system, as a mount or a program\nLeave it."},
     {EROFS, TCALL_E_DENIED, "the disk is read-only\nWrite to another place."},
     {EMFILE, TCALL_E_LIMIT, "too many open files\nTry again later."},
     {EAGAIN, TCALL_E_FAILED, "in use by another call\nTry again."},
@@ -619,6 +639,15 @@ typedef struct ttool_place {
     struct stat st;
 } ttool_place;
 
+/* Does a path end in a way that only directories are named? */
+static bool ttool_names_dir_(tcall_str path)
+{
+    const char *end = path.ptr + path.len;
+    if (path.len && end[-1] == '.')
+        end--;
+    return end > path.ptr && end[-1] == '/';
+}
+
 /* Finds what the model named: links are followed as far as they stay inside.
  * Returns 0 or an errno; what does not exist is no error, but for a directory
  * above it that is none. */
@@ -626,6 +655,7 @@ static int ttool_find_(const ttool_workspace *ws, ttool_place *at,
                        tcall_str path)
 {
     int links = 0, number = ttool_normal_(ws, at->path, path), fd;
+    bool dir = ttool_names_dir_(path);
     at->exists = false;
     while (number == 0) {
         fd = ttool_open_(ws, at->path, O_PATH);
@@ -636,7 +666,7 @@ static int ttool_find_(const ttool_workspace *ws, ttool_place *at,
             close(fd);
             if (number == 0 && !S_ISLNK(at->st.st_mode)) {
                 at->exists = true;
-                return 0;
+                return dir && !S_ISDIR(at->st.st_mode) ? ENOTDIR : 0;
             }
         }
         if (number == 0 || number == ELOOP || number == ENOTDIR) {
@@ -660,11 +690,19 @@ static const char *ttool_kind_(mode_t mode)
                             : "is a device, not a file\nName a file.";
 }
 
-/* Opens a regular file that was found: the same one, or ESTALE. */
-static int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at)
+/* May the system's other names of a file matter? */
+static bool ttool_has_names_(const ttool_workspace *ws, const struct stat *st)
+{
+    return st->st_nlink > 1 && !ws->desc.hard_links;
+}
+
+/* Opens a regular file that was found, to read or to write: the same one, or
+ * ESTALE. */
+static int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at,
+                            int flags)
 {
     struct stat st;
-    int fd = ttool_open_(ws, at->path, O_RDONLY);
+    int fd = ttool_open_(ws, at->path, flags);
     if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
                     st.st_ino != at->st.st_ino || st.st_dev != at->st.st_dev)) {
         close(fd);
@@ -751,27 +789,32 @@ static int ttool_make_parents_(const ttool_workspace *ws, const char *path)
 }
 
 /* Content of a file in memory that ends with the call. Returns 0 or an errno;
- * EFBIG when it does not fit. */
+ * EFBIG when it does not fit. One without a size may have content, as in
+ * /proc. */
 static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
                        tcall_str *text)
 {
     size_t size = (size_t)at->st.st_size;
-    char *buf;
+    size_t cap = size ? size : ws->desc.memory_size / 8;
+    char *low = ws->low, *buf;
     ssize_t n;
     int fd, number;
     if ((uint64_t)at->st.st_size > ws->desc.memory_size / 2)
         return EFBIG;
-    buf = (char *)ttool_take_(ws, size + 1);
+    buf = (char *)ttool_take_(ws, cap + 1);
     if (!buf)
         return EFBIG;
-    fd = ttool_open_file_(ws, at);
+    fd = ttool_open_file_(ws, at, O_RDONLY);
     if (fd < 0)
         return errno;
-    n = ttool_fill_(fd, buf, size + 1);
-    number = n < 0 ? errno : (size_t)n > size ? ESTALE : 0;
+    n = ttool_fill_(fd, buf, cap + 1);
+    number = n < 0 ? errno : (size_t)n <= cap ? 0 : size ? ESTALE : EFBIG;
     close(fd);
-    if (number)
+    if (number) {
+        ws->low = low;
         return number;
+    }
+    ws->low = buf + n;
     text->ptr = buf;
     text->len = (size_t)n;
     return 0;
@@ -803,8 +846,9 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
         return errno;
     number = ttool_write_all_(sys, fd, text);
     if (number == 0 && at->exists) {
+        /* refused also where nothing would change: see who owns it below */
         if (fchown(fd, at->st.st_uid, at->st.st_gid) != 0)
-            errno = 0; /* only root may give files away: ours, then */
+            errno = 0;
         if (fchmod(fd, at->st.st_mode & 0777) != 0)
             number = errno;
     }
@@ -814,6 +858,9 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
     if (number == 0 &&
         (fstat(fd, &st) != 0 || (uint64_t)st.st_size != text.len))
         number = EIO;
+    if (number == 0 && at->exists &&
+        (st.st_uid != at->st.st_uid || st.st_gid != at->st.st_gid))
+        number = EPERM;
     if (sys->close(fd) != 0 && number == 0 && errno != EINTR)
         number = errno;
     return number;
@@ -825,7 +872,7 @@ static int ttool_holds_(const ttool_workspace *ws, const ttool_place *at,
 {
     char buf[4096];
     ssize_t n;
-    int fd = ttool_open_file_(ws, at), number = fd < 0 ? errno : 0;
+    int fd = ttool_open_file_(ws, at, O_RDONLY), number = fd < 0 ? errno : 0;
     if (number)
         return number;
     do {
@@ -853,7 +900,7 @@ static int ttool_unchanged_(const ttool_workspace *ws, const ttool_place *at,
         return ESTALE;
     if (!at->exists)
         return 0;
-    if (!S_ISREG(now.st.st_mode) || now.st.st_nlink > 1)
+    if (!S_ISREG(now.st.st_mode) || ttool_has_names_(ws, &now.st))
         return ESTALE;
     return ttool_holds_(ws, &now, old);
 }
@@ -873,6 +920,99 @@ static int ttool_lock_(int dir)
     return 0;
 }
 
+/* -- Temporary files ------------------------------------------------------ */
+
+/* A file is written as .ttool-NUMBERS.tmp beside the one that it will replace,
+ * while the lock of their directory is held. A link of the same name in the
+ * root leads to it, so that whoever opens the workspace after a crash need not
+ * look into every directory. */
+#define TTOOL_TEMPORARY_ ".ttool-"
+
+static void ttool_name_temporary_(ttool_workspace *ws, char name[64])
+{
+    snprintf(name, 64, TTOOL_TEMPORARY_ "%lx-%x-%x.tmp", (long)getpid(),
+             (unsigned)ws->desc.sys->now_ms(), ws->temporary++);
+}
+
+static bool ttool_is_temporary_(const char *name)
+{
+    size_t head = strlen(TTOOL_TEMPORARY_);
+    return strncmp(name, TTOOL_TEMPORARY_, head) == 0 &&
+           strcmp(name + head + strspn(name + head, "0123456789abcdef-"),
+                  ".tmp") == 0;
+}
+
+/* Makes the link in the root; false: there is none. */
+static bool ttool_link_temporary_(const ttool_workspace *ws, const char *path,
+                                  const char *name)
+{
+    char target[TTOOL_MAX_PATH + 64];
+    size_t n = ttool_parent_(path);
+    if (!n)
+        return false;
+    memcpy(target, path, n);
+    snprintf(target + n, sizeof target - n, "/%s", name);
+    return symlinkat(target, ws->root, name) == 0;
+}
+
+/* Removes a temporary file, of which the root has the file or the link. Whoever
+ * still writes it has the lock. */
+static void ttool_sweep_(ttool_workspace *ws, const char *name)
+{
+    char path[TTOOL_MAX_PATH], text[TTOOL_MAX_PATH];
+    ssize_t n = readlinkat(ws->root, name, text, sizeof text);
+    tcall_str target = tcall_str_of(name);
+    int dir;
+    if (n > 0) {
+        target.ptr = text;
+        target.len = (size_t)n;
+    }
+    if (ttool_normal_(ws, path, target) == 0 &&
+        strcmp(ttool_base_(path), name) == 0) {
+        dir = ttool_open_parent_(ws, path);
+        if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) != 0 &&
+            errno == EWOULDBLOCK) {
+            close(dir);
+            return;
+        }
+        if (dir >= 0)
+            unlinkat(dir, name, 0);
+        if (dir >= 0)
+            close(dir);
+    }
+    if (n > 0)
+        unlinkat(ws->root, name, 0);
+}
+
+/* As the kernel gives the entries of a directory. */
+typedef struct ttool_dent_ {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[1];
+} ttool_dent_;
+
+/* Removes what killed processes left. */
+static void ttool_sweep_root_(ttool_workspace *ws)
+{
+    uint64_t buf[1024];
+    long n, at;
+    int dir = ttool_open_(ws, "", O_RDONLY | O_DIRECTORY);
+    while (dir >= 0 && (n = syscall(SYS_getdents64, dir, buf, sizeof buf)) > 0)
+        for (at = 0; at < n;) {
+            const ttool_dent_ *e =
+                (const ttool_dent_ *)(const void *)((char *)buf + at);
+            at += e->size;
+            if (ttool_is_temporary_(e->name))
+                ttool_sweep_(ws, e->name);
+        }
+    if (dir >= 0)
+        close(dir);
+}
+
+/* -- Replacing ------------------------------------------------------------ */
+
 /* Gives the file at `at` this content, if it is still what it was: old, or
  * absent. Returns 0 or an errno; then the old content is there still, unless
  * *changed. */
@@ -885,10 +1025,10 @@ static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
     *changed = false;
     if (dir < 0)
         return errno;
-    snprintf(temporary, sizeof temporary, ".ttool-%lx-%x-%x.tmp",
-             (long)getpid(), (unsigned)sys->now_ms(), ws->temporary++);
+    ttool_name_temporary_(ws, temporary);
     number = ttool_lock_(dir);
     if (number == 0) {
+        bool linked = ttool_link_temporary_(ws, at->path, temporary);
         number = ttool_write_temporary_(ws, dir, temporary, at, text);
         if (number == 0)
             number = ttool_unchanged_(ws, at, old);
@@ -900,6 +1040,8 @@ static int ttool_replace_(ttool_workspace *ws, const ttool_place *at,
             sys->unlink(dir, temporary);
         else if (sys->fsync(dir) != 0 && errno != EINVAL)
             number = errno;
+        if (linked)
+            unlinkat(ws->root, temporary, 0);
     }
     close(dir);
     return number;
@@ -947,6 +1089,7 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
     ws->stepwise = fd < 0;
     if (fd >= 0)
         close(fd);
+    ttool_sweep_root_(ws);
     return TCALL_OK;
 }
 
