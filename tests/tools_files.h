@@ -291,6 +291,7 @@ static tcall_verdict verdict;
 static int asked;
 static void (*on_wait)(void); /* a call waits for approval: it is resumed */
 static tcall_call *running;
+static int pieces; /* how often the last call was invoked */
 static const tcall_hook *hooks;
 static uint16_t hook_count;
 static bool nobody;   /* there is no desc.approve */
@@ -412,8 +413,12 @@ __attribute__((format(printf, 2, 3))) static int call(const char *name,
     running = &c;
     *chunks = '\0';
     tcall_hydrate(&tc, &c);
-    tcall_writer_init(&out, result, result_cap);
-    r = tcall_invoke(&tc, &c, &out);
+    pieces = 0;
+    do {
+        tcall_writer_init(&out, result, result_cap);
+        r = tcall_invoke(&tc, &c, &out);
+        pieces++;
+    } while (r == TCALL_E_AGAIN);
     if (r == TCALL_E_APPROVAL && on_wait) {
         CHECK(out.fill == 0);
         on_wait();

@@ -371,7 +371,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     s.out = out;
     s.start = out->len;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
-    low = s.ws->low;
+    low = s.ws->at.low;
     ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
     for (path = tcall_json_first(paths); path.tok;
          path = tcall_json_next(path)) {
@@ -383,7 +383,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         }
         r = ttool_read_file_(&s, cx, tcall_json_str(path),
                              limit ? (uint64_t)limit : UINT64_MAX / 2);
-        s.ws->low = low;
+        s.ws->at.low = low;
         if (r == TCALL_E_APPROVAL || (r < 0 && count == 1))
             return r;
         good += r >= 0;
@@ -715,7 +715,7 @@ static bool ttool_apply_(ttool_workspace *ws, const ttool_old_ *old,
     }
     ttool_restore_same_(&s, old->plain.len - from, true);
     text->len = (size_t)(s.to - text->ptr);
-    ws->low = s.to;
+    ws->at.low = s.to;
     return true;
 }
 
@@ -729,7 +729,7 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
     ttool_workspace *ws = (ttool_workspace *)cx->user;
     tcall_writer w;
     tcall_str json;
-    tcall_writer_init(&w, ws->low, (size_t)(ws->high - ws->low));
+    tcall_writer_init(&w, ws->at.low, (size_t)(ws->at.high - ws->at.low));
     tcall_write_open(&w, '{');
     tcall_write_key(&w, "path");
     tcall_write_string(&w, at->path);
@@ -1156,51 +1156,83 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 /* -- list ----------------------------------------------------------------- */
 
-static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+typedef struct ttool_list_ {
+    ttool_place at;
+    ttool_walk_ walk;
+    int depth;
+    uint64_t from, limit, passed, shown;
+} ttool_list_;
+
+static int ttool_list_begin_(tcall_ctx *cx, void *state, tcall_json args,
+                             tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    int limit = tcall_json_int(tcall_json_get(args, "limit"), 200);
-    int depth = tcall_json_int(tcall_json_get(args, "depth"), 2), shown = 0, i;
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    size_t start = out->len;
-    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
-                    : TCALL_E_MEMORY;
-    bool cut = false;
+    ttool_list_ *s = (ttool_list_ *)state;
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    int r = ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), &s->at, out);
+    s->from = (uint64_t)tcall_json_int(tcall_json_get(args, "offset"), 1);
+    s->limit = (uint64_t)tcall_json_int(tcall_json_get(args, "limit"), 200);
+    s->depth = tcall_json_int(tcall_json_get(args, "depth"), 2);
     if (r < 0)
         return r;
-    if (!ttool_walk_start_(w, cx, ws, at->path))
+    if (!ttool_walk_start_(&s->walk, cx, ws, s->at.path))
         return TCALL_E_MEMORY;
-    ttool_title_(cx, "List ", tcall_str_of(*at->path ? at->path : "."));
-    w->secrets = true; /* names only */
-    ttool_write_path_(out, *at->path ? at->path : ".");
+    s->walk.secrets = true; /* names only */
+    ttool_title_(cx, "List ", tcall_str_of(*s->at.path ? s->at.path : "."));
+    ttool_write_path_(out, *s->at.path ? s->at.path : ".");
     tcall_write_text(out, "/\n");
-    while (ttool_walk_next_(w)) {
-        w->enter = w->enter && w->depth + 1 < depth;
-        if (shown == limit || ttool_room_(ws, out, start) < 300) {
-            cut = true;
-            break;
-        }
-        for (i = 0; i <= w->depth; i++)
-            tcall_write_text(out, "  ");
-        ttool_write_path_(out, w->name);
-        tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
-                              : w->type == TTOOL_LINK_TO_ ? " (link)\n"
-                              : w->type == TTOOL_OTHER_   ? " (no file)\n"
-                                                          : "\n");
-        shown++;
+    return TCALL_OK;
+}
+
+static void ttool_list_show_(const ttool_walk_ *w, tcall_writer *out)
+{
+    int i;
+    for (i = 0; i <= w->depth; i++)
+        tcall_write_text(out, "  ");
+    ttool_write_path_(out, w->name);
+    tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
+                          : w->type == TTOOL_LINK_TO_ ? " (link)\n"
+                          : w->type == TTOOL_OTHER_   ? " (no file)\n"
+                                                      : "\n");
+}
+
+static int ttool_list_go_on_(void *state, tcall_writer *out)
+{
+    ttool_list_ *s = (ttool_list_ *)state;
+    ttool_walk_ *w = &s->walk;
+    bool cut = false;
+    while (!cut && ttool_walk_next_(w)) {
+        w->enter = w->enter && w->depth + 1 < s->depth;
+        cut = s->shown == s->limit || ttool_room_(w->ws, out, 0) < 300;
+        if (cut || ++s->passed < s->from)
+            continue;
+        ttool_list_show_(w, out);
+        s->shown++;
     }
-    ttool_walk_close_(w);
+    if (w->paused)
+        return TCALL_E_AGAIN;
     if (cut) {
         tcall_write_text(out, "[cut after ");
-        ttool_text_int_(out, (uint64_t)shown);
+        ttool_text_int_(out, s->passed);
         tcall_write_text(out, " of at least ");
         ttool_text_int_(out, w->seen);
-        tcall_write_text(out, " entries: list a directory, or set limit]\n");
-    }
-    if (!shown)
+        tcall_write_text(out, " entries: use offset=");
+        ttool_text_int_(out, s->passed + 1);
+        tcall_write_text(out, " for more, list a directory, or set limit]\n");
+    } else if (!s->passed) {
         ttool_notice_(out, "empty");
-    return ttool_walk_end_(w, out, (uint64_t)shown, cut);
+    } else if (!s->shown) {
+        tcall_write_text(out, "[there are only ");
+        ttool_text_int_(out, s->passed);
+        tcall_write_text(out, " entries]\n");
+    }
+    return ttool_walk_end_(w, out, s->shown, cut);
+}
+
+static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    static const ttool_pieces_ list = {sizeof(ttool_list_), ttool_list_begin_,
+                                       ttool_list_go_on_};
+    return ttool_run_pieces_(cx, args, out, &list);
 }
 
 /* -- glob ----------------------------------------------------------------- */
@@ -1320,18 +1352,21 @@ static int ttool_compile_(tcall_ctx *cx, ttool_pattern **p, tcall_str text,
     return r;
 }
 
-static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+typedef struct ttool_glob_ {
+    ttool_place at;
+    ttool_walk_ walk;
+    ttool_newest_ newest;
+} ttool_glob_;
+
+static int ttool_glob_begin_(tcall_ctx *cx, void *state, tcall_json args,
+                             tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
+    ttool_glob_ *s = (ttool_glob_ *)state;
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
     tcall_str pattern = ttool_arg_(args, "pattern");
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
     ttool_pattern *only;
-    ttool_newest_ s;
-    size_t i, start = out->len;
-    struct stat st;
-    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
-                    : TCALL_E_MEMORY;
+    ttool_newest_ *n = &s->newest;
+    int r = ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), &s->at, out);
     if (r < 0)
         return r;
     if (!ttool_glob_inside_(pattern))
@@ -1341,41 +1376,57 @@ static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     r = ttool_compile_(cx, &only, pattern, TTOOL_GLOB, out);
     if (r < 0)
         return r;
-    memset(&s, 0, sizeof s);
-    s.keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
-    s.cap = s.keep * 2;
-    s.found = (ttool_found_ *)ttool_take_(ws, s.cap * sizeof *s.found);
-    if (!s.found || !ttool_walk_start_(w, cx, ws, at->path))
-        return TCALL_E_MEMORY;
-    s.size = (size_t)(ws->high - ws->low) / 2;
-    s.text = (char *)ttool_take_(ws, s.size);
-    if (!s.text || s.size < TTOOL_MAX_PATH)
+    n->keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
+    n->cap = n->keep * 2;
+    n->found = (ttool_found_ *)ttool_take_(ws, n->cap * sizeof *n->found);
+    n->size = (size_t)(ws->at.high - ws->at.low) / 3;
+    n->text = (char *)ttool_take_(ws, n->size);
+    if (!n->found || !n->text || n->size < TTOOL_MAX_PATH ||
+        !ttool_walk_start_(&s->walk, cx, ws, s->at.path))
         return TCALL_E_MEMORY;
     ttool_title_(cx, "Find ", pattern);
-    w->only = only;
-    w->secrets = true; /* names only */
+    s->walk.only = only;
+    s->walk.secrets = true; /* names only */
+    return TCALL_OK;
+}
+
+static int ttool_glob_go_on_(void *state, tcall_writer *out)
+{
+    ttool_glob_ *s = (ttool_glob_ *)state;
+    ttool_walk_ *w = &s->walk;
+    ttool_newest_ *n = &s->newest;
+    struct stat st;
+    size_t i;
     while (ttool_walk_next_(w))
-        if (w->type == TTOOL_FILE_ && w->dir >= 0 &&
-            fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            ttool_newest_add_(&s, w->path, &st);
-    ttool_walk_close_(w);
-    ttool_sort_(s.found, s.count, sizeof *s.found, ttool_order_time_);
-    for (i = 0; i < s.count && i < s.keep; i++) {
-        if (ttool_room_(ws, out, start) < strlen(s.found[i].path) * 4)
+        if (w->type == TTOOL_FILE_ && w->ws->dir >= 0 &&
+            fstatat(w->ws->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            ttool_newest_add_(n, w->path, &st);
+    if (w->paused)
+        return TCALL_E_AGAIN;
+    ttool_sort_(n->found, n->count, sizeof *n->found, ttool_order_time_);
+    for (i = 0; i < n->count && i < n->keep; i++) {
+        if (ttool_room_(w->ws, out, 0) < strlen(n->found[i].path) * 4)
             break;
-        ttool_write_path_(out, s.found[i].path);
+        ttool_write_path_(out, n->found[i].path);
         tcall_write_text(out, "\n");
     }
-    if (i < s.total) {
+    if (i < n->total) {
         tcall_write_text(out, "[the newest ");
         ttool_text_int_(out, i);
         tcall_write_text(out, " of ");
-        ttool_text_int_(out, s.total);
+        ttool_text_int_(out, n->total);
         tcall_write_text(out, " files: use a narrower pattern or set limit]\n");
     }
-    if (!s.total)
+    if (!n->total)
         ttool_notice_(out, "no file matches");
-    return ttool_walk_end_(w, out, i, i < s.total);
+    return ttool_walk_end_(w, out, i, i < n->total);
+}
+
+static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    static const ttool_pieces_ glob = {sizeof(ttool_glob_), ttool_glob_begin_,
+                                       ttool_glob_go_on_};
+    return ttool_run_pieces_(cx, args, out, &glob);
 }
 
 /* -- grep ----------------------------------------------------------------- */
@@ -1383,11 +1434,12 @@ static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 #define TTOOL_SHOWN_ 400 /* bytes of a line that are shown around a match */
 
 typedef struct ttool_grep_ {
+    ttool_place at;
+    ttool_walk_ walk;
     ttool_workspace *ws;
     tcall_ctx *cx;
     tcall_writer *out;
     ttool_pattern *pattern;
-    size_t start; /* of the result */
     char *buf;
     size_t cap;
     int context, limit, matches, files;
@@ -1400,6 +1452,12 @@ typedef struct ttool_grep_ {
     uint64_t line;
     const char *shown; /* everything before it was shown, or is not wanted */
     int after;         /* lines of context still to come */
+    uint64_t before;   /* matches before this file */
+    uint64_t left;     /* bytes that are still to be read */
+    size_t fill, kept; /* bytes in buf, and those that were searched already */
+    bool first, last;  /* piece of the file */
+    bool inside, hit;  /* a line that is longer than buf, which matches */
+    uint64_t searched; /* files */
 } ttool_grep_;
 
 /* The number of the line at p, which lies behind the one asked for last. */
@@ -1425,7 +1483,7 @@ static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
     if (end > line && end[-1] == '\r')
         end--;
     len = (size_t)(end - line);
-    if (ttool_room_(g->ws, g->out, g->start) <
+    if (ttool_room_(g->ws, g->out, 0) <
         strlen(g->path) * 4 + TTOOL_SHOWN_ + 64) {
         g->full = true;
         return;
@@ -1502,99 +1560,138 @@ static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
     ttool_grep_after_(g, end);
 }
 
-/* A line longer than memory, of which the buffer holds the beginning from
- * `kept` on: it is searched piece by piece, and shown once. What came behind it
- * goes to the front of the buffer; returns how much that is. */
-static size_t ttool_grep_long_(ttool_grep_ *g, int fd, size_t kept)
+enum { TTOOL_TAIL_ = TTOOL_SHOWN_ / 2 + 8 }; /* to be shown with more */
+
+/* A line longer than memory, of which the buffer holds what was searched, and
+ * from p on what was not: it is searched piece by piece, and shown once. What
+ * comes behind it goes to the front of the buffer. */
+static void ttool_grep_long_(ttool_grep_ *g, const char *line, const char *p,
+                             bool begins)
 {
-    const size_t tail = TTOOL_SHOWN_ / 2 + 8; /* to be shown with more */
-    const char *p = g->buf + kept, *end = g->buf + g->cap, *line = p;
-    const char *next, *found = NULL;
-    bool begins = true, last = false, hit = false;
-    ssize_t n;
-    for (;;) {
-        next = ttool_line_end_(p, end);
-        g->whole = last || next[-1] == '\n';
-        if (!hit)
-            found = ttool_pattern_piece(g->pattern, p,
-                                        next - (next > p && next[-1] == '\n'),
-                                        begins, g->whole);
-        if (found && !hit)
-            ttool_grep_hit_(g, g->buf, line, next, found);
-        else if (begins)
-            ttool_grep_after_(g, next);
-        hit = hit || found;
-        (void)ttool_grep_number_(g, next);
-        if (g->whole || g->full ||
-            !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
-            break;
-        memmove(g->buf, end - tail, tail);
-        begins = false;
-        line = g->counted = g->shown = g->buf;
-        p = line + tail;
-        n = ttool_fill_(fd, g->buf + tail, g->cap - tail);
-        last = n < (ssize_t)(g->cap - tail);
-        end = p + (n > 0 ? n : 0);
-    }
-    g->full |= !g->whole;
+    const char *end = g->buf + g->fill, *next = ttool_line_end_(p, end);
+    const char *found = NULL;
+    bool ends = next > p && next[-1] == '\n';
+    g->whole = g->last || ends;
+    if (!g->hit)
+        found =
+            ttool_pattern_piece(g->pattern, p, next - ends, begins, g->whole);
+    if (found)
+        ttool_grep_hit_(g, g->buf, line, next, found);
+    else if (begins)
+        ttool_grep_after_(g, next);
+    g->hit = g->hit || found;
+    (void)ttool_grep_number_(g, next);
+    g->inside = !g->whole;
     g->whole = true;
-    memmove(g->buf, next, (size_t)(end - next));
+    if (g->inside)
+        next = end - TTOOL_TAIL_;
+    g->fill = (size_t)(end - next);
+    g->kept = 0;
+    memmove(g->buf, next, g->fill);
     g->counted = g->shown = g->buf;
-    return (size_t)(end - next);
 }
 
-/* One file, in pieces of whole lines. */
+/* Lines of context stay, if they are not too long. */
+static void ttool_grep_keep_(ttool_grep_ *g, const char *end)
+{
+    const char *keep = end;
+    int back;
+    for (back = g->context; back > 0 && keep > g->buf; back--)
+        keep = ttool_line_start_(g->buf, keep - 1);
+    if ((size_t)(end - keep) > g->cap / 2)
+        keep = end;
+    ttool_grep_number_(g, keep);
+    g->fill = (size_t)(g->buf + g->fill - keep);
+    g->kept = (size_t)(end - keep);
+    g->shown = g->shown > keep ? g->buf + (g->shown - keep) : g->buf;
+    g->counted = g->buf;
+    memmove(g->buf, keep, g->fill);
+}
+
 static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
 {
-    size_t fill = 0, kept = 0; /* kept: bytes that were searched already */
-    uint64_t before = (uint64_t)g->matches;
-    bool last = false, first = true;
+    g->ws->file = fd;
+    g->left = size ? (uint64_t)size : UINT64_MAX;
+    g->fill = g->kept = 0;
+    g->before = (uint64_t)g->matches;
+    g->first = true;
+    g->last = g->inside = g->hit = false;
     g->line = 1;
     g->counted = g->shown = g->buf;
     g->after = 0;
-    while (!last && !g->full) {
-        size_t room = g->cap - fill;
-        ssize_t n = room ? read(fd, g->buf + fill, room) : 0;
-        const char *end, *keep;
-        int back;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        fill += (size_t)n;
-        last = (room && n == 0) || (first && (off_t)fill == size);
-        if (first && memchr(g->buf, '\0', fill)) {
-            g->binary++;
-            return;
-        }
-        first = false;
-        end = g->buf + fill;
-        if (!last)
-            end = ttool_line_start_(g->buf + kept, end);
-        if (end == g->buf + kept && fill == g->cap) {
-            fill = ttool_grep_long_(g, fd, kept);
-            kept = 0;
-            continue;
-        }
-        if (end == g->buf + kept && !last)
-            continue;
-        if (end > g->buf + kept)
-            ttool_grep_lines_(g, g->buf, g->buf + kept, end);
-        /* lines of context stay, if they are not too long */
-        for (keep = end, back = g->context; back > 0 && keep > g->buf; back--)
-            keep = ttool_line_start_(g->buf, keep - 1);
-        if ((size_t)(end - keep) > g->cap / 2)
-            keep = end;
-        ttool_grep_number_(g, keep);
-        fill = (size_t)(g->buf + fill - keep);
-        kept = (size_t)(end - keep);
-        g->shown = g->shown > keep ? g->buf + (g->shown - keep) : g->buf;
-        g->counted = g->buf;
-        memmove(g->buf, keep, fill);
-        if (!last && !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
-            g->full = true;
+}
+
+/* Fills the buffer. False: the file cannot be read. */
+static bool ttool_grep_fill_(ttool_grep_ *g)
+{
+    size_t room = g->cap - g->fill,
+           want = room < g->left ? room : (size_t)g->left;
+    ssize_t n = ttool_fill_(g->ws->file, g->buf + g->fill, want);
+    if (n < 0)
+        return false;
+    ttool_spend_(g->ws, (size_t)n / 4096 + 1);
+    g->left -= (uint64_t)n;
+    g->last = !g->left || (size_t)n < want;
+    g->fill += (size_t)n;
+    return true;
+}
+
+/* One piece of the file, of whole lines. False: it was the last one. */
+static bool ttool_grep_piece_(ttool_grep_ *g)
+{
+    size_t inside = g->inside ? g->fill : 0;
+    const char *from, *end;
+    if (!ttool_grep_fill_(g))
+        return false;
+    if (g->first && memchr(g->buf, '\0', g->fill)) {
+        g->binary++;
+        return false;
     }
-    g->files += (uint64_t)g->matches > before;
+    g->first = false;
+    from = g->buf + (g->inside ? inside : g->kept);
+    end = g->buf + g->fill;
+    if (g->inside) {
+        ttool_grep_long_(g, g->buf, from, false);
+        return g->inside || g->fill || !g->last;
+    }
+    if (!g->last)
+        end = ttool_line_start_(from, end);
+    if (end == from && g->fill == g->cap) {
+        g->hit = false;
+        ttool_grep_long_(g, from, from, true);
+        return true;
+    }
+    if (end > from)
+        ttool_grep_lines_(g, g->buf, from, end);
+    ttool_grep_keep_(g, end);
+    return !g->last;
+}
+
+/* The next file of the tree. False: there is none, or not yet. */
+static bool ttool_grep_next_(ttool_grep_ *g)
+{
+    ttool_walk_ *w = &g->walk;
+    ttool_workspace *ws = g->ws;
+    struct stat st;
+    int fd;
+    while (ttool_walk_next_(w)) {
+        if (w->type != TTOOL_FILE_ || ws->dir < 0)
+            continue;
+        fd = openat(ws->dir, w->name,
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            continue;
+        ttool_spend_(ws, TTOOL_OPENED_);
+        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+            if (!ttool_has_names_(ws, &st)) {
+                ttool_grep_file_(g, fd, st.st_size);
+                return true;
+            }
+            g->linked++;
+        }
+        close(fd);
+    }
+    return false;
 }
 
 static void ttool_grep_done_(const ttool_grep_ *g)
@@ -1620,82 +1717,92 @@ static void ttool_grep_done_(const ttool_grep_ *g)
     }
 }
 
-static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+/* A file that was named. */
+static int ttool_grep_one_(ttool_grep_ *g, tcall_str path)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    tcall_str include = ttool_arg_(args, "include");
-    unsigned flags = TTOOL_LINES;
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    ttool_grep_ g;
-    struct stat st;
-    uint64_t files = 0;
-    int fd, r = at && w ? ttool_find_there_(cx, ws, ttool_arg_(args, "path"), 0,
-                                            at, out)
-                        : TCALL_E_MEMORY;
+    int r = ttool_find_file_(g->cx, path, &g->at, g->out), fd;
     if (r < 0)
         return r;
-    memset(&g, 0, sizeof g);
-    g.ws = ws;
-    g.cx = cx;
-    g.out = out;
-    g.start = out->len;
-    g.whole = true;
-    g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
-    g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
-    g.cap = ws->desc.memory_size / 8;
-    g.buf = (char *)ttool_take_(ws, g.cap);
-    if (!g.buf)
-        return TCALL_E_MEMORY;
+    fd = ttool_open_file_(g->ws, &g->at, O_RDONLY);
+    if (fd < 0)
+        return ttool_fail_errno_(g->cx, g->out, g->at.path, errno);
+    g->path = g->at.path;
+    g->walk.enter = false;
+    ttool_grep_file_(g, fd, g->at.st.st_size);
+    return TCALL_OK;
+}
+
+static int ttool_grep_patterns_(ttool_grep_ *g, tcall_json args)
+{
+    tcall_str include = ttool_arg_(args, "include");
+    unsigned flags = TTOOL_LINES;
+    int r;
     if (tcall_json_bool(tcall_json_get(args, "ignore_case"), false))
         flags |= TTOOL_FOLD;
-    r = ttool_compile_(cx, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
+    r = ttool_compile_(g->cx, &g->pattern, ttool_arg_(args, "pattern"), flags,
+                       g->out);
+    if (r == TCALL_OK && include.len)
+        r = ttool_compile_(g->cx, &g->walk.only, include, TTOOL_GLOB, g->out);
+    g->walk.by_name = !memchr(include.len ? include.ptr : "", '/', include.len);
+    return r;
+}
+
+static int ttool_grep_begin_(tcall_ctx *cx, void *state, tcall_json args,
+                             tcall_writer *out)
+{
+    ttool_grep_ *g = (ttool_grep_ *)state;
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    tcall_str path = ttool_arg_(args, "path");
+    int r = ttool_find_there_(cx, ws, path, 0, &g->at, out);
+    if (r < 0)
+        return r;
+    g->ws = ws;
+    g->cx = cx;
+    g->out = out;
+    g->whole = true;
+    g->context = tcall_json_int(tcall_json_get(args, "context"), 0);
+    g->limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
+    g->cap = ws->desc.memory_size / 16;
+    g->buf = (char *)ttool_take_(ws, g->cap);
+    if (!g->buf || !ttool_walk_start_(&g->walk, cx, ws, g->at.path))
+        return TCALL_E_MEMORY;
+    r = ttool_grep_patterns_(g, args);
     if (r < 0)
         return r;
     ttool_title_(cx, "Search for ", ttool_arg_(args, "pattern"));
-    if (!S_ISDIR(at->st.st_mode)) {
-        r = ttool_find_file_(cx, ttool_arg_(args, "path"), at, out);
-        if (r < 0)
-            return r;
-        fd = ttool_open_file_(ws, at, O_RDONLY);
-        if (fd < 0)
-            return ttool_fail_errno_(cx, out, at->path, errno);
-        g.path = at->path;
-        ttool_grep_file_(&g, fd, at->st.st_size);
-        close(fd);
-        ttool_grep_done_(&g);
-        ttool_counted_(cx, (uint64_t)g.matches, g.full);
-        return ttool_end_(cx);
-    }
-    if (!ttool_walk_start_(w, cx, ws, at->path))
-        return TCALL_E_MEMORY;
-    if (include.len) {
-        r = ttool_compile_(cx, &w->only, include, TTOOL_GLOB, out);
-        if (r < 0)
-            return r;
-        w->by_name = !memchr(include.ptr, '/', include.len);
-    }
-    g.path = w->path;
-    while (!g.full && ttool_walk_next_(w)) {
-        if (w->type != TTOOL_FILE_ || w->dir < 0)
+    g->path = g->walk.path;
+    return S_ISDIR(g->at.st.st_mode) ? TCALL_OK : ttool_grep_one_(g, path);
+}
+
+static int ttool_grep_go_on_(void *state, tcall_writer *out)
+{
+    ttool_grep_ *g = (ttool_grep_ *)state;
+    ttool_workspace *ws = g->ws;
+    tcall_ctx *cx = g->cx;
+    while (!g->full && (ws->file >= 0 || ttool_grep_next_(g))) {
+        if (ttool_pauses_(ws, cx))
+            return TCALL_E_AGAIN;
+        if (ttool_grep_piece_(g)) {
+            g->full |= !ttool_goes_on_(ws, cx, g->searched, "files");
             continue;
-        fd = openat(w->dir, w->name,
-                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-            continue;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-            if (ttool_has_names_(ws, &st))
-                g.linked++;
-            else
-                ttool_grep_file_(&g, fd, st.st_size);
         }
-        close(fd);
-        if (++files % 64 == 0 && !ttool_goes_on_(ws, cx, files, "files"))
-            w->no_time = true;
+        ttool_close_(&ws->file);
+        g->files += (uint64_t)g->matches > g->before;
+        if (++g->searched % 64 == 0 &&
+            !ttool_goes_on_(ws, cx, g->searched, "files"))
+            g->walk.no_time = true;
     }
-    ttool_walk_close_(w);
-    ttool_grep_done_(&g);
-    return ttool_walk_end_(w, out, (uint64_t)g.matches, g.full);
+    if (g->walk.paused)
+        return TCALL_E_AGAIN;
+    ttool_grep_done_(g);
+    return ttool_walk_end_(&g->walk, out, (uint64_t)g->matches, g->full);
+}
+
+static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    static const ttool_pieces_ grep = {sizeof(ttool_grep_), ttool_grep_begin_,
+                                       ttool_grep_go_on_};
+    return ttool_run_pieces_(cx, args, out, &grep);
 }
 
 /* -- The table ------------------------------------------------------------ */
@@ -1789,6 +1896,10 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
                 "depth": {
                     "type": "integer", "minimum": 1, "maximum": 32,
                     "description": "How many levels of directories to show, 1 for no subdirectories; default 2"
+                },
+                "offset": {
+                    "type": "integer", "minimum": 1, "maximum": 1000000000,
+                    "description": "Number of the first entry to show, counted from 1, to continue a list that was cut"
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": 5000,

@@ -36,8 +36,12 @@
  * A read from a file system that does not answer (NFS, FUSE) waits as long as
  * the kernel does: mount such file systems so that they give up.
  *
+ * Searches are done in pieces: a call looks at some hundred files, answers
+ * TCALL_E_AGAIN, and goes on when it is invoked again. Another search waits
+ * until it has ended; what takes no time is done in between.
+ *
  * Linux. Needs _GNU_SOURCE before the first system header. No heap: what one
- * call needs is in desc.memory, so a workspace serves one call at a time.
+ * call needs is in desc.memory, so a workspace serves one thread.
  */
 #ifndef TTOOL_WORKSPACE_H
 #define TTOOL_WORKSPACE_H
@@ -90,6 +94,15 @@ typedef struct ttool_workspace_desc {
     const ttool_sys *sys; /* default: ttool_linux */
 } ttool_workspace_desc;
 
+/* private: what a call has of the workspace */
+typedef struct ttool_work_ {
+    char *low, *high;       /* free memory */
+    tcall_writer text;      /* output of a call that is done in pieces */
+    size_t streamed;        /* bytes of the output that were told as chunks */
+    uint32_t started, told; /* when */
+    uint32_t budget;        /* work that is left of the piece */
+} ttool_work_;
+
 typedef struct ttool_workspace {
     ttool_workspace_desc desc;
     ttool_files files; /* that were read and written, by path below the root */
@@ -98,9 +111,11 @@ typedef struct ttool_workspace {
     bool stepwise; /* there is no openat2 */
     char name[TTOOL_MAX_PATH];
     size_t name_len;
-    char *low, *high; /* free memory of the call at work */
-    size_t streamed;  /* bytes of its output that were told as chunks */
-    uint32_t started, told;
+    ttool_work_ at;     /* the call at work */
+    ttool_work_ kept;   /* the one that has answered TCALL_E_AGAIN */
+    void *long_call;    /* its state; NULL: there is none */
+    uint32_t turn;      /* its number, which the call knows */
+    int dir, file;      /* handles that it holds, or -1 */
     unsigned temporary; /* files so far */
     ttool_file seen[TTOOL_MAX_SEEN];
 } ttool_workspace;
@@ -344,24 +359,135 @@ static void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
 
 /* -- A call and its memory ------------------------------------------------ */
 
+static void ttool_close_(int *handle)
+{
+    if (*handle >= 0)
+        close(*handle);
+    *handle = -1;
+}
+
+/* Begins a call: all memory is free but what a longer one keeps. */
 static ttool_workspace *ttool_begin_(ttool_workspace *ws)
 {
-    ws->low = (char *)ws->desc.memory;
-    ws->high = ws->low + ws->desc.memory_size;
-    ws->high -= (uintptr_t)ws->high & 15;
-    ws->started = ws->told = ws->desc.sys->now_ms();
-    ws->streamed = 0;
+    char *low = (char *)ws->desc.memory, *high = low + ws->desc.memory_size;
+    memset(&ws->at, 0, sizeof ws->at);
+    ws->at.low = ws->long_call ? ws->kept.low : low;
+    ws->at.high = ws->long_call ? ws->kept.high : high - ((uintptr_t)high & 15);
+    ws->at.started = ws->at.told = ws->desc.sys->now_ms();
     return ws;
 }
 
 /* n bytes, aligned, until the call ends; NULL: there are not so many. */
 static void *ttool_take_(ttool_workspace *ws, size_t n)
 {
-    char *p = ws->low + ((size_t) - (uintptr_t)ws->low & 15);
-    if (p > ws->high || n > (size_t)(ws->high - p))
+    char *p = ws->at.low + ((size_t) - (uintptr_t)ws->at.low & 15);
+    if (p > ws->at.high || n > (size_t)(ws->at.high - p))
         return NULL;
-    ws->low = p + n;
+    ws->at.low = p + n;
     return p;
+}
+
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+/* Work of one piece: entries of directories, each 4 KB that are read. A file
+ * that is opened costs TTOOL_OPENED_ of it. */
+enum { TTOOL_PIECE_ = 2048, TTOOL_OPENED_ = 8 };
+
+static void ttool_spend_(ttool_workspace *ws, size_t work)
+{
+    ws->at.budget -= work < ws->at.budget ? (uint32_t)work : ws->at.budget;
+}
+
+/* Is it time to answer TCALL_E_AGAIN? Calls that are done at once never do. */
+static bool ttool_pauses_(const ttool_workspace *ws, const tcall_ctx *cx)
+{
+    return ws->at.text.buf && !ws->at.budget && !cx->stop;
+}
+
+/* Ends the call that is done in pieces, if there is one. */
+static void ttool_end_long_(ttool_workspace *ws)
+{
+    ttool_close_(&ws->dir);
+    ttool_close_(&ws->file);
+    ws->long_call = NULL;
+}
+
+/* What a tool does whose work is done in pieces: its state has `size` bytes,
+ * zeroed at first, and what it writes is kept. */
+typedef struct ttool_pieces_ {
+    size_t size;
+    int (*begin)(tcall_ctx *cx, void *state, tcall_json args,
+                 tcall_writer *out);
+    int (*go_on)(void *state, tcall_writer *out);
+} ttool_pieces_;
+
+/* Takes the workspace, and what room the result may need, of a quarter of the
+ * memory. */
+static bool ttool_begin_long_(ttool_workspace *ws, size_t size,
+                              const tcall_writer *out)
+{
+    size_t room = ws->desc.memory_size / 4;
+    char *text;
+    ttool_end_long_(ws);
+    ttool_begin_(ws);
+    if (out->buf && !out->sink && out->cap - out->fill < room)
+        room = out->cap - out->fill;
+    text = (char *)ttool_take_(ws, room + 1);
+    ws->long_call = text ? ttool_take_(ws, size) : NULL;
+    if (!ws->long_call)
+        return false;
+    memset(ws->long_call, 0, size);
+    tcall_writer_init(&ws->at.text, text, room);
+    ws->turn++;
+    return true;
+}
+
+/* Makes a piece of a call. `turn` is the call's: 0 as long as it has not begun.
+ * Who has it and is not seen for too long has lost it: it was not invoked. */
+static int ttool_run_piece_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                            const ttool_pieces_ *tool, uint32_t *turn)
+{
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    int r = TCALL_OK;
+    if (*turn && (*turn != ws->turn || !ws->long_call))
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "another search took its place\nTry again.");
+    if (*turn) {
+        ws->at = ws->kept;
+    } else if (ws->long_call &&
+               ws->desc.sys->now_ms() - ws->kept.started < ws->desc.max_ms) {
+        return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
+    } else if (!ttool_begin_long_(ws, tool->size, out)) {
+        return TCALL_E_MEMORY;
+    } else {
+        *turn = ws->turn;
+        r = tool->begin(cx, ws->long_call, args, &ws->at.text);
+    }
+    ws->at.budget = TTOOL_PIECE_;
+    if (r == TCALL_OK)
+        r = tool->go_on(ws->long_call, &ws->at.text);
+    if (r == TCALL_E_AGAIN) {
+        ws->kept = ws->at;
+        return tcall_wait_ms(&cx->wait, 0);
+    }
+    ttool_end_long_(ws);
+    *turn = 0;
+    tcall_write_bytes(out, ws->at.text.buf, ws->at.text.fill);
+    return r;
+}
+
+static int ttool_run_pieces_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                             const ttool_pieces_ *tool)
+{
+    uint32_t *turn = (uint32_t *)tcall_scratch(cx, "ttool.turn", sizeof *turn);
+    return turn ? ttool_run_piece_(cx, args, out, tool, turn) : TCALL_E_MEMORY;
+}
+
+/* What the call has written so far. */
+static tcall_str ttool_output_(const ttool_workspace *ws, const tcall_ctx *cx)
+{
+    tcall_str text = {ws->at.text.buf, ws->at.text.fill};
+    return ws->at.text.buf ? text : tcall_output(cx);
 }
 
 /* Called now and then in long work: each second it tells how far that is and
@@ -370,22 +496,22 @@ static bool ttool_goes_on_(ttool_workspace *ws, tcall_ctx *cx, uint64_t count,
                            const char *of_what)
 {
     uint32_t now = ws->desc.sys->now_ms();
-    if (now - ws->told >= 1000) {
+    if (now - ws->at.told >= 1000) {
         char text[96];
-        tcall_str said = {text, 0}, fresh = tcall_output(cx);
+        tcall_str said = {text, 0}, fresh = ttool_output_(ws, cx);
         said.len = (size_t)snprintf(text, sizeof text, "%.32s: %llu %.32s",
                                     cx->call->tool->name,
                                     (unsigned long long)count, of_what);
-        ws->told = now;
+        ws->at.told = now;
         tcall_progress(cx, said);
-        fresh.ptr += ws->streamed;
-        fresh.len -= ws->streamed;
-        ws->streamed += fresh.len;
+        fresh.ptr += ws->at.streamed;
+        fresh.len -= ws->at.streamed;
+        ws->at.streamed += fresh.len;
         if (fresh.len)
             tcall_emit(cx, fresh);
     }
     return !cx->stop && tcall_time_left(cx) > 0 &&
-           now - ws->started < ws->desc.max_ms;
+           now - ws->at.started < ws->desc.max_ms;
 }
 
 /* What a tool returns that may have been stopped. */
@@ -796,7 +922,7 @@ static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
 {
     size_t size = (size_t)at->st.st_size;
     size_t cap = size ? size : ws->desc.memory_size / 8;
-    char *low = ws->low, *buf;
+    char *low = ws->at.low, *buf;
     ssize_t n;
     int fd, number;
     if ((uint64_t)at->st.st_size > ws->desc.memory_size / 2)
@@ -811,10 +937,10 @@ static int ttool_load_(ttool_workspace *ws, const ttool_place *at,
     number = n < 0 ? errno : (size_t)n <= cap ? 0 : size ? ESTALE : EFBIG;
     close(fd);
     if (number) {
-        ws->low = low;
+        ws->at.low = low;
         return number;
     }
-    ws->low = buf + n;
+    ws->at.low = buf + n;
     text->ptr = buf;
     text->len = (size_t)n;
     return 0;
@@ -1062,7 +1188,7 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
     int fd;
     memset(ws, 0, sizeof *ws);
     ws->desc = *desc;
-    ws->root = -1;
+    ws->root = ws->dir = ws->file = -1;
     if (!ws->desc.sys)
         ws->desc.sys = &ttool_linux;
     if (!ws->desc.max_ms)
@@ -1095,9 +1221,8 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
 
 void ttool_workspace_close(ttool_workspace *ws)
 {
-    if (ws->root >= 0)
-        close(ws->root);
-    ws->root = -1;
+    ttool_close_(&ws->root);
+    ttool_end_long_(ws);
 }
 
 #ifdef __cplusplus
