@@ -1458,6 +1458,7 @@ typedef struct ttool_grep_ {
     bool first, last;  /* piece of the file */
     bool inside, hit;  /* a line that is longer than buf, which matches */
     uint64_t searched; /* files */
+    bool bar;          /* the pattern has \|, as older greps write it */
 } ttool_grep_;
 
 /* The number of the line at p, which lies behind the one asked for last. */
@@ -1698,7 +1699,9 @@ static void ttool_grep_done_(const ttool_grep_ *g)
 {
     tcall_writer *out = g->out;
     if (!g->matches)
-        ttool_notice_(out, "no match");
+        ttool_notice_(out, g->bar ? "no match: \\| is the character itself, "
+                                    "alternatives are written a|b"
+                                  : "no match");
     if (g->full) {
         tcall_write_text(out, "[cut after ");
         ttool_text_int_(out, (uint64_t)g->matches);
@@ -1735,12 +1738,13 @@ static int ttool_grep_one_(ttool_grep_ *g, tcall_str path)
 static int ttool_grep_patterns_(ttool_grep_ *g, tcall_json args)
 {
     tcall_str include = ttool_arg_(args, "include");
+    tcall_str pattern = ttool_arg_(args, "pattern");
     unsigned flags = TTOOL_LINES;
     int r;
+    g->bar = memmem(pattern.ptr, pattern.len, "\\|", 2) != NULL;
     if (tcall_json_bool(tcall_json_get(args, "ignore_case"), false))
         flags |= TTOOL_FOLD;
-    r = ttool_compile_(g->cx, &g->pattern, ttool_arg_(args, "pattern"), flags,
-                       g->out);
+    r = ttool_compile_(g->cx, &g->pattern, pattern, flags, g->out);
     if (r == TCALL_OK && include.len)
         r = ttool_compile_(g->cx, &g->walk.only, include, TTOOL_GLOB, g->out);
     g->walk.by_name = !memchr(include.len ? include.ptr : "", '/', include.len);
