@@ -15,7 +15,8 @@
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
-# make install PREFIX=/usr/local: headers and, but for NO_PORT=1, port/ as a library
+# make install PREFIX=/usr/local: headers, tools/ as a library and, but for
+#              NO_PORT=1, port/ as another
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
 #
@@ -38,7 +39,7 @@ $(if $(misspelt),$(error $(misspelt)))
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
-# libxml2 reads pages for tools/web.h, from 2.14 on. `make XML=` builds without.
+# libxml2 reads pages for tools/web.c, from 2.14 on. `make XML=` builds without.
 XML    ?= $(shell pkg-config --atleast-version=2.14 libxml-2.0 2>/dev/null && \
             echo -DTTOOL_LIBXML2 && pkg-config --cflags libxml-2.0 | \
             sed 's/-I/-isystem /g')
@@ -55,7 +56,7 @@ impl = $(BUILD)/tests/impl.o
 # Every tests/test_*.c is a test. Most are for one chapter: they include it from
 # src/ and compile nothing else, unless LIBRARY names an object to link instead
 # (tests/matrix has one that was compiled as C++). The others use the whole
-# library, and some of them port/ and mbedTLS.
+# library, and some of them tools/, or port/ and mbedTLS.
 tests      = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 LIBRARY   ?=
 of_chapter = $(patsubst tests/%.c,$(BUILD)/%,\
@@ -64,10 +65,15 @@ port_tests = $(filter $(BUILD)/test_port% $(BUILD)/test_agent_e2e% \
                       $(BUILD)/test_tools_web% $(BUILD)/test_tools_each%,\
                       $(tests))
 probe      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/probe*.c))
-programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/*.c))
+programs   = $(patsubst examples/%.c,$(BUILD)/%,$(wildcard examples/[a-z]*.c))
 # lwIP is for firmware: examples/firmware.
 port       = $(patsubst %.c,$(BUILD)/%.o,\
              $(filter-out port/lwip.c port/curl.c,$(wildcard port/*.c)))
+# What a program does not use of the ready-made tools is not linked: webfetch
+# alone needs port/.
+tools      = $(BUILD)/libtoolcall_tools.a
+tools_of   = $(patsubst %.c,$(BUILD)/%.o,\
+             $(filter-out tools/shapes.c $(if $(NO_PORT),tools/web.c),$(wildcard tools/*.c)))
 sources    = $(wildcard src/*.[ch] port/*.[ch] tools/*.[ch] examples/*.[ch] examples/*/*.[ch] \
                         tests/*.[ch] tests/*.cpp tests/*/*.[ch])
 
@@ -82,21 +88,21 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
-run: $(main)
+run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 	@$(BUILD)/agent
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/lint.py tests/pick.py \
+	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/examples.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
               $(shell grep -l timed.h tests/test_*.c))
 test-peers: $(main) $(timed_tests) $(BUILD)/probe
-	@tests/need python3 openssl nodejs nginx-light || true
+	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
 	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
-	    tests/mcp_clients.py \
+	    tests/mcp_clients.py tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py \
 	    $(timed_tests) tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
@@ -155,9 +161,11 @@ $(of_chapter): $(BUILD)/%: tests/%.c $(LIBRARY)
 # Compiled three times as fast as with -O2, which the other tests are built with.
 $(of_chapter): CFLAGS = -Og -g
 $(filter-out $(of_chapter) $(port_tests),$(tests)): $(BUILD)/%: tests/%.c $(impl)
-	$(HUSH) $(COMPILE) $< $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
+	$(HUSH) $(COMPILE) $< $(filter %.a %/lint.o,$^) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
 $(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
-	$(HUSH) $(COMPILE) $< $(impl) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+	$(HUSH) $(COMPILE) $< $(filter %.a,$^) $(impl) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(filter $(BUILD)/test_tools_%,$(tests)): $(tools)
+$(BUILD)/test_lint: $(BUILD)/tools/lint.o # alone: it is tested with all switches
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \
     $(shell tests/need libhttp-parser-dev >&2 && echo -lhttp_parser)
@@ -178,12 +186,14 @@ $(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0
 # A clock that the test turns, see tests/driven.h.
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
-$(programs): $(BUILD)/%: examples/%.c $(port)
-	$(HUSH) $(COMPILE) $< $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+$(programs): $(BUILD)/%: examples/%.c $(tools) $(port)
+	$(HUSH) $(COMPILE) $< $(tools) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
 $(BUILD)/shapes: tools/shapes.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes
 	$(BUILD)/shapes $(SHAPES) -o $@ $< || { rm -f $@; exit 1; }
+$(tools): $(tools_of)
+	@rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/%.o: %.c
 	$(HUSH) $(COMPILE) -c $< -o $@
 
@@ -193,10 +203,10 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(BUILD)/shapes $(tests) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
-	@mkdir -p $(BUILD)/port $(BUILD)/tests && touch $@
+	@mkdir -p $(BUILD)/port $(BUILD)/tests $(BUILD)/tools && touch $@
 deps: $(BUILD)/deps
 
 format:
@@ -205,7 +215,7 @@ format-check:
 	@tests/need clang-format
 	clang-format --dry-run --Werror $(sources)
 
-# What pkg-config answers for toolcall and toolcall-port.
+# What pkg-config answers for toolcall, toolcall-tools and toolcall-port.
 version = $(shell sed -n 's/.*define TOOLCALL_VERSION "\(.*\)"/\1/p' toolcall.h)
 to      = $(DESTDIR)$(PREFIX)
 $(BUILD)/libtoolcall_port.a: $(port)
@@ -213,6 +223,13 @@ $(BUILD)/libtoolcall_port.a: $(port)
 $(BUILD)/%.pc: cmake/%.pc.in FORCE
 	@mkdir -p $(BUILD)
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' $< >$@
+ifeq ($(shell uname),Linux)
+install: install_tools
+endif
+install_tools: $(BUILD)/toolcall-tools.pc $(tools)
+	install -d $(to)/lib/pkgconfig
+	install -m 644 $(tools) $(to)/lib
+	install -m 644 $(BUILD)/toolcall-tools.pc $(to)/lib/pkgconfig
 install: toolcall.h $(BUILD)/toolcall.pc $(if $(NO_PORT),,$(BUILD)/toolcall-port.pc $(BUILD)/libtoolcall_port.a)
 	install -d $(to)/include/toolcall/tools $(to)/include/toolcall/port $(to)/lib/pkgconfig
 	install -m 644 toolcall.h $(to)/include
@@ -228,4 +245,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick figures deps format format-check install clean
+        bench bench-pick figures deps format format-check install install_tools clean

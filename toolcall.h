@@ -108,6 +108,9 @@ extern "C" {
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* The same as a number: 10,000 a major, 100 a minor, 1 a patch version. */
+#define TOOLCALL_VERSION_NUMBER 100
+
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
  * one file that includes it, makes everything private to that file. Public
  * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of
@@ -334,8 +337,9 @@ typedef volatile uint8_t tcall_flag;
 #endif
 
 enum {
-    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
-    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+    TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
+    TCALL_EXECUTE_MS = 60000  /* tcall_execute, where nothing else was said */
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
@@ -1175,9 +1179,11 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
-    bool split;         /* which may come with the next string of the row */
-    uint8_t half_row;   /* a string of this row ended so, */
-    uint16_t half;      /* with this high surrogate; 0: none */
+    bool wide;  /* a number passed that a double may not hold, as far as its
+                   length and exponent say: looked at by who cares */
+    bool split; /* which may come with the next string of the row */
+    uint8_t half_row; /* a string of this row ended so, */
+    uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
@@ -1909,7 +1915,8 @@ typedef enum tcall_kind {
     TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
     TCALL_ITEM_RESULT,   /* id, name, text; error */
     TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back */
+                            the only one that gets it back; a text that has
+                            a signature has that name as well */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -1930,7 +1937,9 @@ typedef struct tcall_item {
     bool synthetic_id; /* the provider gave no id, this one was made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_unsigned; /* call: of a provider that signs them, which gave no
+                       * signature for this one */
+    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
 /* The items lie one after the other at the end of the lower part of a block. */
@@ -2168,13 +2177,16 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
-    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
+    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
+    const struct tcall_turn *turn; /* that begins or ends, else NULL */
     tcall_str text;
     int error;
     int verdict;
@@ -2213,7 +2225,10 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
@@ -2551,10 +2566,24 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
+    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
 };
+
+/* What an agent does from what a person says to the answer. Whoever makes calls
+ * without an agent may give them a turn of his own, with another id each time
+ * that it begins anew. */
+typedef struct tcall_turn {
+    uint32_t id;              /* 1, 2, 3, ... in a conversation */
+    uint16_t rounds;          /* answers of the model */
+    uint16_t calls;           /* calls that were taken up */
+    uint32_t tokens;          /* as the provider counts them */
+    uint32_t started;         /* by the clock of the transport */
+    bool plan;                /* nothing runs: see tcall_agent_plan */
+    const tcall_call *parent; /* of a sub-agent: the call it works for */
+} tcall_turn;
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -2564,6 +2593,7 @@ struct tcall_call {
     const char *provider; /* name of the wire format, may be NULL */
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
+    const tcall_turn *turn; /* it belongs to; NULL: to none */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2704,13 +2734,16 @@ TCALL_API int tcall_next(tcall_ctx *cx);
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
  * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: calls a tool by its name, without a model.
- * For tools that answer at once; one that has not finished is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
- * has no room for the call. */
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
+                            tcall_writer *out, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */
@@ -2747,6 +2780,17 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
  * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
  * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of the ids of the call and of its session, the
+ * session's agent, and, for a sub-agent, of the call that it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -2796,7 +2840,8 @@ TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
                     tcall_limit_release_, limit)
 
 /* Keeps results of tools that only read, by tool, arguments, session and its
- * user. The oldest make room; a result larger than the memory is not kept. */
+ * user, until a call that does more may have changed them (tcall_concerns). The
+ * oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
@@ -2805,10 +2850,12 @@ typedef struct tcall_cache {
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
 TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_end_(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                    \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
-                    cache)
+                    cache),                                                   \
+        TCALL_HOOK_("cache", TCALL_WILL_FINALIZE, 0, tcall_cache_end_, cache)
 
 /* Makes further attempts after an error that may pass, each after twice the
  * pause of the one before, or the one that tcall_retry_after asked for. Without
@@ -2840,15 +2887,17 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
- * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
- * The verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * Where there is a desc.approve, it is asked first. */
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
+ * tcall_call_key. The verdict holds once, and only for the same definition of
+ * the tool and the same arguments. A tool that is neither idempotent nor only
+ * reads runs once for a key, also after a restart if the rows were kept: they
+ * hold no pointers (keep desc.hash_key with them, and the conversation, see
+ * tcall_agent_save). Agents may share a ledger when their sessions say which of
+ * them it is, and sub-agents may: their calls have keys of their own. Where
+ * there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t id, what; /* hashes */
-    uint32_t state;    /* 0: free */
+    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
     tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
@@ -2864,26 +2913,38 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
- * with this id waits. */
-TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
-                                  tcall_str id, tcall_verdict verdict);
+/* Decides a call that waits: key is tcall_call_key of the call that
+ * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
+ * call with this key waits. */
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+                                  tcall_verdict verdict);
 
-/* Breaks loops. The same call again in one turn is answered without running,
- * unless the tool has allow_repeat. Over turns, the same call three times, two
- * calls in turns, or a third call of a tool with arguments that are refused,
- * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
+/* Breaks loops within a turn (call->turn; calls without one count as one turn).
+ * A call that was made before with success, and whose result nothing that ran
+ * since can have changed (tcall_concerns), is answered without running, unless
+ * the tool has allow_repeat. The same call three times in a row, two calls in
+ * turns, or a third call in a row of a tool that was refused or denied twice,
+ * fail with TCALL_E_LOOP, and nobody is asked for them. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t seen[8]; /* latest first */
-    uint64_t refused; /* tool of the calls that were refused last */
-    uint8_t refusals, turn;
+    struct {
+        uint64_t call, thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
 } tcall_loops;
-TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
-#define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. */
-TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops)                                  \
+    TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
+                tcall_loops_begin_, loops),                 \
+        TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 #endif
 
@@ -3031,6 +3092,7 @@ enum {
     TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
+    TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
@@ -3083,13 +3145,14 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. In
- * OpenAI's format only one of the >>servers, or a copy of it, has any. */
+/* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_TEXT,    /* words and signatures */
-    TCALL_REASONING_DATA,    /* and what is no words */
-    TCALL_REASONING_ELEMENTS /* elements whose type says so, as they came */
+    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
+    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
+    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -3110,12 +3173,14 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
+    TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
-                                    their order; else the text is one, and first
-                                  */
+    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
+                                          where there is no room for it */
 };
 
 struct tcall_provider {
@@ -3138,6 +3203,9 @@ struct tcall_provider {
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
+    /* TCALL_REASONING_TEXT in a format of messages: the member of the message
+     * that the words are; NULL: they are a part of its content. */
+    const char *member;
 };
 
 /* ==========================================================================
@@ -3172,6 +3240,8 @@ typedef struct tcall_reader {
     size_t raw_missing;
     /* of the answer */
     bool has_text;           /* there is an item for its text */
+    bool text_ends, parted;  /* the next text is another one; that was told */
+    uint8_t words;           /* the field that brought words of reasoning */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */
@@ -3292,43 +3362,52 @@ extern const tcall_provider tcall_gemini;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks). */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
-      0)                                                                       \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI,   \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE)                                                \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, TCALL_STRICT_NONE,     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
-      "Authorization", "Bearer ", TCALL_REASONING_DATA, TCALL_STRICT_OPENAI,   \
-      TCALL_QUIRK_MAX_TOKENS)                                                  \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                 \
+      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, TCALL_STRICT_OPENAI, 0)                            \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+      "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
+      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS)                                              \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, TCALL_STRICT_NONE,     \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
-          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)
+          TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
+          TCALL_QUIRK_FREE_REASONING)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    extern const tcall_provider tcall_##name;
+#define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -3431,12 +3510,14 @@ typedef struct tcall_agent_desc {
     size_t header_count; /* at most TCALL_AGENT_HEADERS */
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
-    int max_rounds;      /* requests in one turn; default 8 */
-    int max_calls;       /* calls run in one turn; default 32 */
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;     /* time for one turn; default: no limit */
-    /* Tokens of one turn, requests and answers together, as the provider counts
+    const tcall_call *parent; /* of a sub-agent: the call that it works for */
+    /* Limits of one turn. */
+    int max_rounds;  /* requests; default 8 */
+    int max_calls;   /* calls run; default 32 */
+    uint32_t max_ms; /* time; default: no limit */
+    /* Tokens, requests and answers together, as the provider counts
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
@@ -3483,6 +3564,10 @@ enum {
  * A request is written twice by the same function, once to count its bytes and
  * once to send them. Planning and acting are apart: tcall_agent_plan returns
  * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3508,10 +3593,10 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
  * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
-/* Begins a turn with what the user says. Where the block is too small for all
- * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
- * TCALL_E_MEMORY. */
+/* Begins a turn with what the user says; a plan that waits is dropped. Where
+ * the block is too small for all of the conversation its oldest turns are
+ * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
+ * agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -3526,14 +3611,23 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
-/* Does one exchange and runs nothing. Returns the number of calls in the
- * answer; 0 ends the turn. */
-TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Begins a turn in which nothing runs, and does one exchange. tools are those
+ * that the model gets to see, from tcall_pick or with only their index set, at
+ * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * calls in the answer; 0 ends the turn.
+ *
+ * Look at each with tcall_agent_call. Then give each its result, with
+ * tcall_agent_result, and go on: with tcall_agent_plan, text empty, or
+ * tcall_agent_step, which returns TCALL_OK where agent->answer.calls wait anew
+ * or, if there are none, the turn has ended. Or drop the plan: whatever is said
+ * next does, and so does tcall_agent_cancel at the next step. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                               const tcall_picked *tools, int count);
 /* Checks the index-th call of the last answer, as tcall_hydrate does. Release
  * it when done. */
 TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
-/* Gives the result of a call of a plan. Once each call has one, the turn goes
- * on with tcall_agent_step. */
+/* Gives the result of a call of a plan. Returns TCALL_E_USAGE when it has one,
+ * or is not of this plan. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
@@ -3544,20 +3638,18 @@ struct tcall_agent {
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
+    tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool run;           /* calls are run, not only checked */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
     uint8_t pick_count; /* of picks */
     uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
-    uint32_t started;              /* when the turn began */
-    uint32_t tokens;               /* of this turn */
-    uint32_t pause_began, pause;   /* the wait before the next try */
-    uint32_t random;               /* state of chance in these waits */
+    uint16_t tries;              /* of this request */
+    uint32_t pause_began, pause; /* the wait before the next try */
+    uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
     long context; /* what servers are told that have to be */
@@ -3573,7 +3665,7 @@ struct tcall_agent {
     size_t batch_high;     /* of the block, before them */
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
-    int turn;         /* the call of the batch that goes on next */
+    int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
@@ -5890,7 +5982,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
                                            const char *p, const char *end)
 {
-    bool ends = false;
+    bool ends = false, wide;
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
@@ -5916,8 +6008,10 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(
-        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
+    wide = s->number > 6 || p - from > 300;
+    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
+    if (wide || !ends) /* the length of a number in pieces is not known */
+        s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
@@ -12665,7 +12759,9 @@ enum {
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
+    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
+    /* Of the item as well: */
+    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -12763,11 +12859,13 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
+    tcall_scan scan;
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
+           tcall_scan_text_(&scan, text) == TCALL_OK &&
+           (!scan.wide || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -12795,6 +12893,8 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
         flags |= TCALL_FLAG_DROPPED_;
+    if (item->is_unsigned)
+        flags |= TCALL_FLAG_UNSIGNED_;
     if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
         flags |= TCALL_FLAG_OBJECT_;
     return flags;
@@ -12827,6 +12927,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
     if (chat->start + *at >= chat->block->low)
         return false;
@@ -12835,10 +12936,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
-    *at += tcall_head_size_(head);
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
+    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 
@@ -12889,7 +12994,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);
@@ -17568,12 +17673,14 @@ static int tcall_output_judge_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output, if it has that. */
+/* Checks the output against tool->output, if it has that. What a hook answered
+ * in place of the tool is its own. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
+    bool own = cx->state != TCALL_ANSWERED_;
+    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }
@@ -18102,28 +18209,49 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return r;
 }
 
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx,
+                       d->max_wait_ms ? d->max_wait_ms : TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out)
+                  tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high;
-    tcall_call *call;
+    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     tcall_hydrate(tc, call);
-    r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
-        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-        r = tcall_invoke(tc, call, out);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tc->block.high = high;
     }
-    tcall_release(tc, call);
-    tc->block.high = high;
     return r;
 }
 
@@ -18465,20 +18593,80 @@ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 #endif
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+/* ---- definitions ---- */
+
+/* A container of a text on the way down. */
+typedef struct tcall_hash_place_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_place_;
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* Goes on from the end of a value to the next one, and gives the path to that.
+ * Returns NULL at the end of all. */
+static const char *tcall_hash_next_(const tcall *tc, const char *at,
+                                    tcall_hash_place_ *places, int *depth,
+                                    uint64_t *path)
 {
-    const tcall_tool *tool = call->tool;
-    const char *const texts[] = {
-        tool->name,   tool->description,     tool->parameters,
-        tool->output, tool->provider_schema, tool->provided_by};
+    tcall_hash_place_ *place;
+    tcall_str step;
+    at = tcall_text_next_(at);
+    while (*depth && *at && tcall_text_closes_(at)) {
+        --*depth;
+        at = tcall_text_next_(at + 1);
+    }
+    if (!*depth || !*at)
+        return NULL;
+    place = &places[*depth - 1];
+    step = tcall_slice_((const char *)&place->index, sizeof place->index);
+    *path = place->path;
+    if (place->object) {
+        step = tcall_text_verbatim_(at);
+        at = tcall_text_value_(at);
+    }
+    tcall_chain_(tc, path, step);
+    place->index++;
+    return at;
+}
+
+/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
+ * they are written: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
+{
+    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
+    uint64_t path = 2, sum = 0;
+    int depth = 0;
+    if (text)
+        text = tcall_text_space_(text);
+    while (text) {
+        tcall_str value = tcall_text_verbatim_(text);
+        bool opens =
+            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = path;
+        if (opens) {
+            places[depth].path = path;
+            places[depth].index = 0;
+            places[depth++].object = *text == '{';
+            value.len = 1;
+        }
+        tcall_chain_(tc, &hash, value);
+        sum += hash;
+        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
+    }
+    return sum;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
     uint64_t hash = 1;
     size_t i;
     char flags[5];
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18489,8 +18677,77 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    *out += hash;
+    hash += tcall_hash_source_(tc, tool->parameters);
+    hash += 3 * tcall_hash_source_(tc, tool->output);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
+    *out += tcall_hash_text_(tc, 5, call->name);
     return r;
+}
+
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
+{
+    int r = tcall_hash_asked_(tc, call, out);
+    *out += tcall_hash_definition_(tc, call->tool);
+    return r;
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        tcall_chain_(tc, &key, call->id);
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
 /* ==========================================================================
@@ -18549,7 +18806,7 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key;
+    uint64_t key, thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
@@ -18619,12 +18876,29 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
         tcall_cache_drop_(cache, 0);
+    entry.thing = cx->thing;
     entry.made = tcall_now_(cx->tc);
     entry.len = (uint32_t)text.len;
     memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
         memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
     cache->used += sizeof entry + text.len;
+    return TCALL_OK;
+}
+
+/* Forgets what the call may have changed. */
+int tcall_cache_end_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
+    size_t at = 0;
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (tcall_changes_(cx, entry.thing))
+            tcall_cache_drop_(cache, at);
+        else
+            at += sizeof entry + entry.len;
+    }
     return TCALL_OK;
 }
 
@@ -18742,20 +19016,20 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-/* Returns the row of a call, by the hash of its id. */
+/* Returns the row of a call. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
-                                            uint64_t id)
+                                            uint64_t key)
 {
     size_t i;
     for (i = 0; i < ledger->count; i++)
-        if (ledger->rows[i].state && ledger->rows[i].id == id)
+        if (ledger->rows[i].state && ledger->rows[i].key == key)
             return &ledger->rows[i];
     return NULL;
 }
 
 /* Returns a new row, in place of the first that is free or needed no more; NULL
  * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
 {
     tcall_ledger_row *last = ledger->rows + ledger->count;
     size_t i, left;
@@ -18768,7 +19042,7 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
     memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
-    last->id = id;
+    last->key = key;
     return last;
 }
 
@@ -18804,10 +19078,11 @@ static int tcall_ledger_ask_(tcall_ctx *cx)
 
 /* Lets a call wait for tcall_ledger_decide. */
 static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+                              tcall_ledger_row *row, uint64_t key,
+                              uint64_t what)
 {
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     row->what = what;
@@ -18822,8 +19097,8 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
     const tcall_call *call = cx->call;
-    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t what, key = tcall_call_key(cx->tc, call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
@@ -18842,15 +19117,14 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, id, what);
+    return tcall_ledger_wait_(cx, ledger, row, key, what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *row =
-        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
@@ -18864,14 +19138,14 @@ int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t key = tcall_call_key(cx->tc, cx->call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -18887,7 +19161,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
     tcall_ledger_row *row = tcall_ledger_find_(
-        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
+        (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -18895,10 +19169,13 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_loops_new_turn(tcall_loops *loops)
-{
-    loops->turn = 0;
-}
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
 
 /* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
@@ -18908,53 +19185,92 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
-/* Stops a tool whose arguments are refused a third time in a row. */
-static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
-                                uint64_t tool)
-{
-    loops->refusals =
-        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
-    loops->refused = tool;
-    if (loops->refusals < 3)
-        return TCALL_OK;
-    loops->refusals = 0;
-    return tcall_loop_(cx, "refused again and again");
-}
-
 /* True when the call would be the third of its kind in a row, or the third in
  * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 {
-    return seen[1] == hash &&
-           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
 }
 
-/* Remembers the last calls, and answers or stops one that repeats them. Calls
- * are compared by their hash, so nothing of them has to be kept. */
-int tcall_loops_run_(tcall_ctx *cx, void *user)
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    int i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
-    uint64_t *seen = loops->seen;
-    int i, r;
-    if (call->error < 0)
-        return tcall_loops_refused_(cx, loops, tool);
-    if (loops->refused == tool)
-        loops->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &hash);
-    if (r < 0 || call->tool->allow_repeat)
-        return r;
-    for (i = 0; i < loops->turn; i++)
-        if (seen[i] == hash)
-            return tcall_respond(
-                cx, tcall_str_of("Made before in this turn: use that result."));
-    if (tcall_loops_again_(seen, hash))
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here =
+        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
-    seen[0] = hash;
-    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
-        loops->turn++;
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
+    if (cx->error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 
@@ -20058,7 +20374,8 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take. */
+/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
+ * with more than 40 bytes. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
@@ -20074,7 +20391,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -20268,14 +20585,38 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     return history;
 }
 
-/* Is the item of the model given in this pass? Reasoning is a secret between
- * the model and its provider: nobody else gets it. */
+/* Reasoning is a secret between the model and its provider: is this one's? */
+static bool tcall_history_owns_(const tcall_history_ *history,
+                                const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Leaves out the signature of an item that is none of this provider's. A
+ * provider of signatures wants one of each call; of those that others made it
+ * takes this word. */
+static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
+{
+    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool own = item->kind == TCALL_ITEM_CALL
+                         ? signs
+                         : tcall_history_owns_(history, item);
+    if (item->reasoning_dropped && !own)
+        item->reasoning_dropped = false;
+    if (!own)
+        item->signature = tcall_slice_(NULL, 0);
+    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
+        !item->is_unsigned)
+        item->signature = tcall_str_of("skip_thought_signature_validator");
+}
+
+/* Is the item of the model given in this pass? */
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    const bool own =
-        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    const bool own = tcall_history_owns_(history, item);
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
     if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
@@ -20318,7 +20659,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+    tcall_history_sign_(history, item);
+    if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
@@ -20360,73 +20702,112 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
 
 /* How far a message of the model is written: its text is one string, its calls
  * are one list. */
-typedef enum tcall_message_ {
+enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
     TCALL_MESSAGE_CALLS_
+};
+
+typedef struct tcall_message_ {
+    tcall_writer *out;
+    uint8_t written; /* TCALL_MESSAGE_..._ */
+    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
-static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                              tcall_message_ to)
+static void tcall_message_text_(tcall_message_ *message)
 {
-    if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(out, "{'role':'assistant'", NULL);
-        *message = TCALL_MESSAGE_OPEN_;
+    if (message->parts)
+        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
+    else
+        tcall_write_key(message->out, "content");
+    tcall_write_quote(message->out);
+}
+
+static void tcall_message_text_end_(tcall_message_ *message)
+{
+    tcall_write_unquote(message->out);
+    if (message->parts)
+        tcall_write_text(message->out, "}]");
+}
+
+static void tcall_message_to_(tcall_message_ *message, uint8_t to)
+{
+    if (message->written == TCALL_MESSAGE_NONE_) {
+        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        message->written = TCALL_MESSAGE_OPEN_;
+        message->parts = false;
     }
-    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(out, "content");
-        tcall_write_quote(out);
-        *message = TCALL_MESSAGE_TEXT_;
+    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_message_text_(message);
+        message->written = TCALL_MESSAGE_TEXT_;
     }
-    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(out);
-        tcall_write_form_(out, "'tool_calls':[", NULL);
-        *message = TCALL_MESSAGE_CALLS_;
+    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_message_text_end_(message);
+        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        message->written = TCALL_MESSAGE_CALLS_;
     }
 }
 
-static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
+static void tcall_message_end_(tcall_message_ *message)
 {
-    switch (*message) {
-    case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
+    if (message->written == TCALL_MESSAGE_NONE_)
+        return;
+    if (message->written == TCALL_MESSAGE_CALLS_) {
+        tcall_write_text(message->out, "]");
+    } else {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_message_text_end_(message);
     }
-    tcall_write_text(out, "}");
-    *message = TCALL_MESSAGE_NONE_;
+    tcall_write_text(message->out, "}");
+    message->written = TCALL_MESSAGE_NONE_;
 }
 
 /* What servers add to this format: see >>servers. */
 typedef struct tcall_server_ {
-    /* Writes a reasoning as members of the message that it led to. */
-    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Writes reasoning that is no words as a member of a message. */
+    void (*details)(tcall_writer *out, tcall_str pieces);
 } tcall_server_;
 
-/* Writes one item. Reasoning stands before text and calls of its message: a
- * further one between calls cannot be said here. */
-static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
-                                const tcall_item *item,
-                                const tcall_forms_ *forms,
-                                const tcall_server_ *server)
+/* Writes a reasoning, which led to the message: before its text and calls. A
+ * further one after them cannot be said here. */
+static void tcall_message_reasoning_(tcall_message_ *message,
+                                     const tcall_item *reasoning,
+                                     const char *member,
+                                     const tcall_server_ *server)
 {
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT:
-        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+    tcall_writer *out = message->out;
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+        return;
+    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw) {
+        server->details(out, reasoning->text);
+    } else if (member) {
+        tcall_write_key(out, member);
+        tcall_write_str(out, reasoning->text);
+    } else {
+        if (!message->parts)
+            tcall_write_form_(out, "'content':[", NULL);
+        tcall_write_form_(
+            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            reasoning);
+        message->parts = true;
+    }
+}
+
+static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
+                                const tcall_forms_ *forms)
+{
+    tcall_writer *out = message->out;
+    if (item->kind == TCALL_ITEM_TEXT) {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
         return;
-    case TCALL_ITEM_REASONING:
-        if (*message > TCALL_MESSAGE_OPEN_ || !server)
-            return;
-        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
-        server->reasoning(out, item);
-        return;
-    case TCALL_ITEM_CALL:
-        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
-        break;
-    default: tcall_message_end_(out, message);
     }
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
+    else
+        tcall_message_end_(message);
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
@@ -20439,15 +20820,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item))
-        tcall_message_item_(out, &message, &item, forms, server);
-    tcall_message_end_(out, &message);
+        if (item.kind == TCALL_ITEM_REASONING)
+            tcall_message_reasoning_(&message, &item, provider->member, server);
+        else
+            tcall_message_item_(&message, &item, forms);
+    tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
 
@@ -20815,7 +21199,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     const size_t place = ordered ? reader->unmerged : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text &&
+    if (reader->has_text && !reader->text_ends &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -20823,6 +21207,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
     reader->text_at = place;
     reader->has_text = true;
+    reader->text_ends = reader->parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */
@@ -20878,6 +21263,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #endif /* TOOLCALL_NO_REASONING */
 
+/* May it be left out? Then it makes way for text, too. */
+TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
 static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
@@ -20918,10 +21309,19 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
-    if (field != TCALL_FIELD_REASONING_DATA)
-        return kept != TCALL_REASONING_NONE;
-    /* Details of OpenRouter are a list of objects, others are strings. */
-    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->words || reader->words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
@@ -20929,6 +21329,8 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
                                           tcall_str piece)
 {
+    if (part == TCALL_PART_TEXT_)
+        reader->words = reader->field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -20946,7 +21348,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
     tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
@@ -20981,13 +21384,27 @@ TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
     tcall_reasoning_drop_(reader, at, len);
 }
 
-/* Is anything of it there, or was? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+/* Is anything of it there, or was and is missed? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->open)
+        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
+    reader->text_ends = reader->has_text;
 }
 
 /* ---- elements as they came ---- */
@@ -21218,7 +21635,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
+    reader->began = reader->finished = reader->words = 0;
+    reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -21252,6 +21670,14 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 
 /* ---- text of the model ---- */
 
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
 static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
@@ -21261,14 +21687,18 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     if (reader->choice)
         return 0;
     reader->answer.has_text = true;
+    if (reader->text && reader->text_ends && !reader->parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->parted = reader->text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->has_text)
@@ -21308,6 +21738,7 @@ static uint8_t tcall_field_kind_(int field)
 {
     switch (field) {
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
     case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
     case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
@@ -21325,6 +21756,7 @@ static int tcall_field_part_(int field)
     case TCALL_FIELD_ARGUMENTS:
     case TCALL_FIELD_ALL_ARGUMENTS:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_TEXT:
     case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
@@ -21494,6 +21926,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -21621,6 +22054,7 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
         if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
@@ -21646,8 +22080,10 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         /* Arguments are text there; an object was never reported. */
         reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->scan.wide = false;
+    }
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -21677,10 +22113,16 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
-    int part = tcall_reader_part_of_(reader, field);
-    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
-    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
-    reader->word[0] = 0;
+    int part;
+    reader->skip = c == 'n';
+    if (tcall_field_is_word_(field)) {
+        reader->word[0] = 0;
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
+    if (reader->whole && reader->repeats &&
+        (part >= 0 || field == TCALL_FIELD_TEXT))
+        reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
@@ -21715,13 +22157,16 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part = tcall_reader_part_of_(reader, field);
+    int part;
+    if (tcall_field_is_word_(field)) {
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
     if (part >= 0)
         tcall_reader_part_(reader, part, bytes);
     else if (field == TCALL_FIELD_TEXT)
         tcall_reader_text_(reader, bytes);
-    else if (tcall_field_is_word_(field))
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
@@ -21734,15 +22179,18 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field))
         return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+             (!reader->in_element &&
+              tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
-    /* Text that comes next is to stand after it. */
-    if (reader->whole && !reader->in_element &&
-        reader->provider->quirks & TCALL_QUIRK_ORDERED)
-        tcall_reader_settle_elements_(reader);
+        /* Text that comes next is to stand after it. */
+        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+            tcall_reader_settle_elements_(reader);
+    }
     return TCALL_OK;
 }
 
@@ -21819,7 +22267,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
+        !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
@@ -22006,8 +22455,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len ||
-        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
+    if (!text.len)
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;
@@ -22029,7 +22477,11 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_reader_note_object_(head);
+    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED_;
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
@@ -22041,11 +22493,14 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head))
-        return tcall_reasoning_is_some_(head) &&
-               tcall_reader_add_(reader, TCALL_PART_NAME_,
-                                 tcall_str_of(reader->provider->name));
-    return head->kind == TCALL_ITEM_TEXT;
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        return true;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
@@ -22119,6 +22574,8 @@ int tcall_reader_end(tcall_reader *reader)
         tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(reader))
+        answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
@@ -22158,15 +22615,22 @@ int tcall_reader_end(tcall_reader *reader)
     X(5, TCALL_FIELD_NAME, 0, "name")                                     \
     X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
     X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
+    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
     X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
     X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
     X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
     X(5, 0, 0, "*") /* Mistral may send parts */                          \
     X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
+    X(6, 0, 0, "thinking")                                                \
+    X(7, 0, 0, "*")                                                       \
+    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
     X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
     X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
     X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
     X(6, TCALL_FIELD_ID, 0, "id")                                         \
+    X(6, 0, 0, "extra_content")                                           \
+    X(7, 0, 0, "google")                                                  \
+    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
     X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
@@ -22197,11 +22661,13 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
-/* Arguments are a string. There is no flag for an error, the text says it. */
+/* Arguments are a string. There is no flag for an error, the text says it. Only
+ * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
@@ -22251,7 +22717,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0};
+                                                 0,
+                                                 NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -22406,7 +22873,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE};
+        TCALL_QUIRK_NO_FORCE,
+    NULL};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -22421,6 +22889,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
     X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
     X(2, 0, 0, "tool_calls")                                 \
     X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
     X(4, TCALL_FIELD_ID, 0, "id")                            \
@@ -22491,10 +22960,12 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  &tcall_ollama_paths_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
+                                                 TCALL_REASONING_TEXT,
                                                  TCALL_STRICT_OLLAMA,
                                                  TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT};
+                                                     TCALL_QUIRK_SAY_CONTEXT |
+                                                     TCALL_QUIRK_FREE_REASONING,
+                                                 "thinking"};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -22517,6 +22988,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
@@ -22538,6 +23010,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
     X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(3, 0, 0, "content")                                                    \
@@ -22590,7 +23063,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'type':'message','role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -22655,7 +23128,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED};
+                                                    TCALL_QUIRK_ORDERED,
+                                                    NULL};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -22802,9 +23276,10 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     &tcall_gemini_paths_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0};
+    0,
+    NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -22961,16 +23436,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
     tcall_write_text(out, "]");
 }
 
-static void tcall_server_reasoning_(tcall_writer *out,
-                                    const tcall_item *reasoning)
-{
-    if (reasoning->raw)
-        tcall_write_details_(out, reasoning->text);
-    else
-        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
+static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -22979,7 +23445,8 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
+                 quirks)                                                     \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -22993,7 +23460,8 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      tcall_openai_types_,    \
                                                      reasoning,              \
                                                      strict,                 \
-                                                     quirks};
+                                                     quirks,                 \
+                                                     member};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
@@ -23022,8 +23490,7 @@ static const tcall_provider *const tcall_providers_[] = {
     &tcall_gemini,
 #endif
 #ifdef TCALL_HAS_SERVERS_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    &tcall_##name,
+#define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
@@ -23042,7 +23509,8 @@ const tcall_provider *tcall_provider_named(const char *name)
  *
  * A call whose arguments were read leniently stands in the conversation as what
  * it was read as: the model must not see another call than the one that ran.
- * What cannot be read as an object goes back without arguments.
+ * What cannot be read as an object goes back without arguments, and so does an
+ * object with a key twice, of which each reader makes something else.
  */
 
 /* Writes what the text is read as to the end of the free part of the block.
@@ -23068,6 +23536,13 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     return mended;
 }
 
+static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
+{
+    tcall_arguments args;
+    return tcall_parse_arguments(&args, object, true, tcall_block_gap_(block),
+                                 tcall_block_free_(block)) == TCALL_E_DUPLICATE;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. strict: nothing is read leniently. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
@@ -23078,9 +23553,13 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
             continue;
+        if (head->flags & TCALL_FLAG_OBJECT_) {
+            if (tcall_has_key_twice_(block, text))
+                head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+            continue;
+        }
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;
@@ -23115,7 +23594,8 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
 #endif
 #ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
+    if (desc->provider->reasoning &&
+        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
         return "provider has reasoning that goes back to it, which "
                "TOOLCALL_NO_REASONING leaves out";
 #endif
@@ -23258,10 +23738,10 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent
+ * >>agent_calls: the calls of an answer get their results
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * They are run in batches, or, in a plan, answered by whoever made it. Each
+ * call gets one result, whatever becomes of the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -23276,6 +23756,333 @@ enum {
     TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
     TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
 };
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+{
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+        return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->turn.tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
+        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
+            return true;
+    return false;
+}
+
+/* The call as it came, not hydrated yet. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int index, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (!tcall_agent_find_call_(agent, index, &item))
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->turn = &agent->turn;
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    return tcall_hydrate(agent->desc.tc, call);
+}
+
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, int error)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_RESULT;
+    item.id = call->id;
+    item.name = call->name;
+    item.text = text;
+    item.error = error;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
+/* Does a call of the last answer with this id have no result yet? */
+static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int lacks = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (tcall_str_eq(item.id, id))
+            lacks += (item.kind == TCALL_ITEM_CALL) -
+                     (item.kind == TCALL_ITEM_RESULT);
+    return lacks > 0;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ ||
+        !tcall_agent_lacks_result_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
+        agent->state = TCALL_AGENT_OPEN_;
+    }
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+    }
+    agent->batch_count = count;
+    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+{
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
+{
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->current];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    tcall_writer *out = &agent->out;
+    int result;
+    if (over < 0)
+        tcall_cancel(call, over);
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
+    block->low += head + room;
+    result = tcall_invoke(tc, call, out);
+    block->low -= head + room;
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
+    if (out->error)
+        return out->error;
+    if (agent->current == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
+{
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->current = (agent->current + 1) % agent->batch_count;
+    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
+    if (agent->waiting < open)
+        return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
+    agent->waiting = 0;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    agent->desc.tc->block.high = agent->batch_high;
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
+    if (over < 0)
+        return over;
+    agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    call = &agent->batch[agent->current];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
+{
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&agent->out, agent->io, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
+    }
+    if (agent->batch_count)
+        agent->desc.tc->block.high = agent->batch_high;
+    agent->batch_count = 0;
+}
+
+#endif /* TOOLCALL_NO_AGENT */
+
+/* ==========================================================================
+ * >>agent
+ *
+ * One turn is a walk through the states below. A step is one of them, or one
+ * piece of the body that goes out or comes in, or one call.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -23358,14 +24165,6 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return error;
 }
 
-/* Without a clock no time ever passes: limits were refused at the start, and
- * nothing is sent again. */
-static uint32_t tcall_agent_now_(const tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    return transport->now_ms ? transport->now_ms(transport->user) : 0;
-}
-
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -23379,8 +24178,6 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Is this tool one of those that were sent last? */
 static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 {
@@ -23392,11 +24189,12 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
+ * them; with a count below 0, all tools. Returns whether other tools are
+ * sent now. */
 static bool tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
-    bool known = agent->picked && count >= 0;
+    bool known = count < 0 ? !agent->picked : agent->picked;
     int i;
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
@@ -23409,6 +24207,8 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     return true;
 }
 
+#ifndef TOOLCALL_NO_PICK
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
  * them are sent. Returns whether they are others than before. */
 static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
@@ -23417,7 +24217,7 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
+        return tcall_agent_take_picks_(agent, NULL, -1);
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -23430,11 +24230,10 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 
 #else
 
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    (void)agent;
     (void)text;
-    return false;
+    return tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -23452,48 +24251,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
-{
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
-        return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
-    agent->started = tcall_agent_now_(agent);
-    agent->rounds = agent->calls = agent->tries = 0;
-    agent->tokens = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
-    /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = 0;
-    agent->reconnected = false;
-    agent->run = true;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_OK;
-}
-
 void tcall_agent_cancel(tcall_agent *agent)
 {
     agent->cancelled = 1;
-}
-
-/* Returns why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *agent)
-{
-    uint32_t limit = agent->desc.max_ms;
-    if (agent->cancelled)
-        return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
-        return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->tokens >= agent->desc.max_turn_tokens)
-        return TCALL_E_LIMIT;
-    return TCALL_OK;
 }
 
 /* Returns what the transport answered; notes what it waits for. */
@@ -23512,8 +24272,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 /* In the last round that is left the model has to answer in words. */
 static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return agent->rounds + 1 >= agent->desc.max_rounds ||
-           agent->calls >= agent->desc.max_calls;
+    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+           agent->turn.calls >= agent->desc.max_calls;
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -23538,7 +24298,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
-    if (agent->run && tcall_agent_last_round_(agent))
+    if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -23640,6 +24400,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
+    if (agent->turn.rounds >= agent->desc.max_rounds)
+        return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) &&
         agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
         tcall_chat_forget_(&agent->chat);
@@ -23762,7 +24524,8 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
+    if (!agent->turn.plan && agent->answer.calls &&
+        agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result < 0 ? result : tcall_answer_ending(&agent->answer);
 }
@@ -23780,12 +24543,12 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
     if (answer->input_tokens > 0)
         more = (uint32_t)answer->input_tokens;
     if (answer->output_tokens > 0)
         more += (uint32_t)answer->output_tokens;
-    agent->tokens += more < room ? more : room;
+    agent->turn.tokens += more < room ? more : room;
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -23804,13 +24567,13 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
-    agent->rounds++;
+    agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->run         ? TCALL_AGENT_CALLS_
-                                        : TCALL_AGENT_PLANNED_;
+                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
+                                        : TCALL_AGENT_CALLS_;
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
@@ -23831,287 +24594,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
-}
-
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
-{
-    size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
-}
-
-/* The call as it came, not hydrated yet. */
-TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
-{
-    tcall_item item;
-    memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
-        return false;
-    call->id = item.id;
-    call->name = item.name;
-    call->arguments = item.text;
-    call->incomplete = item.error;
-    call->provider = agent->desc.provider->name;
-    return true;
-}
-
-/* Calls of an answer are in the conversation only until the next one begins. */
-int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
-{
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
-        return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
-}
-
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_)
-        return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
-        return result;
-    if (++agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->run = true;
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
-    agent->batch = NULL;
-    if (count > 1)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
-        tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
-            tcall_release(agent->desc.tc, call);
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-    }
-    agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
-}
-
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
-{
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
-    tcall_call *call = &agent->batch[agent->turn];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer *out = &agent->out;
-    int result;
-    if (over < 0)
-        tcall_cancel(call, over);
-    if (!tcall_block_room_(block, head))
-        return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(block) - head;
-    room -= room / 4;
-    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
-    if (tcall_waits_(result))
-        return result;
-    if (out->error)
-        return out->error;
-    if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
-}
-
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
-}
-
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
-static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
-{
-    const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
-}
-
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
-{
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    do
-        agent->turn = (agent->turn + 1) % agent->batch_count;
-    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
-            tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
-    agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
-    agent->state = TCALL_AGENT_OPEN_;
-    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
-                                                  : TCALL_E_LIMIT;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
-{
-    int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
-    if (!agent->batch_count)
-        tcall_agent_batch_(agent);
-    call = &agent->batch[agent->turn];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return agent->delivered < agent->batch_count
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
-    }
-    if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
-    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -24180,7 +24662,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     const tcall_agent_desc *desc = &agent->desc;
     long told = agent->response.retry_after_ms;
     uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
         agent->tries >= desc->max_tries ||
@@ -24268,15 +24750,100 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
+    tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
+    size_t at = 0;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    /* The last text since the user spoke: others came before calls. */
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        else if (item.kind == TCALL_ITEM_USER)
+            text = tcall_slice_(NULL, 0);
+    return text;
+}
+
+/* Tells that a turn begins or ends. */
+TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
+                                                   tcall_event_kind kind,
+                                                   tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.turn = &agent->turn;
+    event.text = text;
+    event.error = error;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
 /* Ends the turn: the connection is closed, calls are released, and what is left
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
-    tcall_agent_undo_(agent);
+    if (error < 0)
+        tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
+                           error);
     return error;
+}
+
+/* Begins the turn anew, with the number after that of the one before. */
+static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+{
+    tcall_turn *turn = &agent->turn;
+    uint32_t id = turn->id + 1;
+    memset(turn, 0, sizeof *turn);
+    turn->id = id;
+    turn->started = tcall_agent_now_(agent);
+    turn->plan = plan;
+    turn->parent = agent->desc.parent;
+    agent->tries = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
+    /* A cancel that came before the turn is not meant for it. */
+    agent->cancelled = 0;
+    agent->reconnected = false;
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+/* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
+static int tcall_agent_ready_(tcall_agent *agent)
+{
+    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+        tcall_agent_end_(agent, TCALL_E_CANCELLED);
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+}
+
+/* Begins a turn with these tools, or without them with those it picks. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    int error = tcall_agent_ready_(agent);
+    bool others;
+    if (error == TCALL_OK)
+        error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    others = tools ? tcall_agent_take_picks_(agent, tools, count)
+                   : tcall_agent_pick_(agent, text);
+    if (others)
+        tcall_chat_forget_(&agent->chat);
+    tcall_agent_begin_(agent, plan);
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
+    return TCALL_OK;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 /* Does the work of the state. Calls that are under way look at limits
@@ -24302,7 +24869,7 @@ static int tcall_agent_work_(tcall_agent *agent)
 static int tcall_agent_waits_(tcall_agent *agent, int result)
 {
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
         (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
@@ -24323,7 +24890,8 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 && !tcall_waits_(result))
+    if (result < 0 ? !tcall_waits_(result)
+                   : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     return tcall_agent_waits_(agent, result);
 }
@@ -24352,30 +24920,31 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+/* Can these tools be sent, and no others? */
+static bool tcall_agent_can_send_(const tcall_agent *agent,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_say(agent, text);
-    if (error < 0)
-        return error;
-    agent->run = false;
-    error = tcall_agent_finish_(agent);
-    return error < 0 ? error : agent->answer.calls;
+    int i;
+    for (i = 0; tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return false;
+    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
 }
 
-tcall_str tcall_agent_text(const tcall_agent *agent)
+int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                     const tcall_picked *tools, int count)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-    tcall_item item;
-    size_t at = 0;
+    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
+    int error = TCALL_E_USAGE;
     if (agent->state == TCALL_AGENT_UNSET_)
-        return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
-    return text;
+        return error;
+    if (!text.len)
+        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
+    else if (tcall_agent_can_send_(agent, tools, count))
+        error = tcall_agent_start_(agent, text, true, tools, count);
+    if (error == TCALL_OK)
+        error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -24390,7 +24959,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 
 #if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
 
-static const char tcall_save_mark_[] = "tcall1";
+static const char tcall_save_mark_[] = "tcall2";
 
 enum {
     TCALL_SAVE_MARK_ = 6,
@@ -24498,8 +25067,10 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)state);
     tcall_save_number_(&saver, agent->chat.made);
-    tcall_save_number_(&saver, agent->rounds);
-    tcall_save_number_(&saver, agent->calls);
+    tcall_save_number_(&saver, agent->turn.id);
+    tcall_save_number_(&saver, agent->turn.rounds);
+    tcall_save_number_(&saver, agent->turn.calls);
+    tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_picks_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -24568,6 +25139,7 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
     if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
@@ -24605,14 +25177,17 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
     if (state != TCALL_SAVE_REST_ &&
         agent->call_at >= (size_t)agent->answer.calls)
         return TCALL_E_PROTOCOL;
-    agent->started = tcall_agent_now_(agent);
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.parent = agent->desc.parent;
+    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    agent->run = state == TCALL_SAVE_CALLS_;
     if (state == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
-    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
+                           TCALL_OK);
+    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -24647,8 +25222,10 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);
-        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
-        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.id = tcall_load_number_(&bytes);
+        agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.tokens = tcall_load_number_(&bytes);
         tcall_load_picks_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

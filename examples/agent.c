@@ -28,10 +28,10 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/shell.h"
 #include "tools/task.h"
+#include "tools/text.h"
 #include "tools/todo.h"
 #include "tools/web.h"
 
@@ -473,11 +473,12 @@ static void show_check(terminal *t, const tcall_call *call)
 
     begin_line(t, call->error < 0 ? "refused" : "checked");
     if (call->error < 0) {
-        printf("%s: %s {", tcall_error_code(call->error),
+        printf("%s: %s ", tcall_error_code(call->error),
                tcall_error_text(call->error));
+        tcall_write_open(&w, '{');
         tcall_write_call_errors(&w, call);
+        tcall_write_close(&w, '}');
         tcall_writer_flush(&w);
-        putchar('}');
     } else if (call->fixes || call->coercions) {
         printf("valid as ");
         print_arguments(call);

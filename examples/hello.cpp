@@ -1,4 +1,4 @@
-// hello.cpp - hello.c in C++, from C++11 on: rows and descriptors start zero
+// hello.cpp - 01_hello.c in C++, from C++11 on: rows and descriptors start zero
 // and get what they need by name.
 #include "port/port.h"
 

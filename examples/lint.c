@@ -13,7 +13,6 @@
 #define _FILE_OFFSET_BITS 64
 
 #define TOOLCALL_IMPLEMENTATION
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/lint.h"
 #include "tools/todo.h"

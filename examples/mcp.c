@@ -16,7 +16,6 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/shell.h"
 #include "tools/todo.h"

@@ -1,10 +1,8 @@
 #pragma once
 #include "agent.h"
 #include "pick.c"
-#include "invoke.c"
 #include "frames.c"
-#include "mend.c"
-#include "agent_desc.c"
+#include "agent_calls.c"
 
 /* ==========================================================================
  * >>agent
@@ -14,17 +12,6 @@
  */
 
 #ifndef TOOLCALL_NO_AGENT
-
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
 
 /* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
 static size_t tcall_agent_aligned_(size_t size)
@@ -107,14 +94,6 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return error;
 }
 
-/* Without a clock no time ever passes: limits were refused at the start, and
- * nothing is sent again. */
-static uint32_t tcall_agent_now_(const tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    return transport->now_ms ? transport->now_ms(transport->user) : 0;
-}
-
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -128,8 +107,6 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Is this tool one of those that were sent last? */
 static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 {
@@ -141,11 +118,12 @@ static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
 }
 
 /* Takes these picks for the turn, unless those of the turn before hold all of
- * them. Returns whether other tools are sent now. */
+ * them; with a count below 0, all tools. Returns whether other tools are
+ * sent now. */
 static bool tcall_agent_take_picks_(tcall_agent *agent,
                                     const tcall_picked *picks, int count)
 {
-    bool known = agent->picked && count >= 0;
+    bool known = count < 0 ? !agent->picked : agent->picked;
     int i;
     for (i = 0; i < count; i++)
         known = known && tcall_agent_sends_(agent, picks[i].index);
@@ -158,6 +136,8 @@ static bool tcall_agent_take_picks_(tcall_agent *agent,
     return true;
 }
 
+#ifndef TOOLCALL_NO_PICK
+
 /* Chooses the tools of this turn. Where there is no memory for that, all of
  * them are sent. Returns whether they are others than before. */
 static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
@@ -166,7 +146,7 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, pinned = 0;
     if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return false;
+        return tcall_agent_take_picks_(agent, NULL, -1);
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     while (pinned < count && picks[pinned].pinned)
@@ -179,11 +159,10 @@ static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 
 #else
 
-static bool tcall_agent_pick_(const tcall_agent *agent, tcall_str text)
+static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
-    (void)agent;
     (void)text;
-    return false;
+    return tcall_agent_take_picks_(agent, NULL, -1);
 }
 
 #endif /* TOOLCALL_NO_PICK */
@@ -201,48 +180,9 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     return tcall_chat_add(&agent->chat, &item);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
-{
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
-        return TCALL_E_USAGE;
-    agent->problem = tcall_agent_added_problem_(&agent->desc);
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    if (tcall_agent_pick_(agent, text))
-        tcall_chat_forget_(&agent->chat);
-    agent->started = tcall_agent_now_(agent);
-    agent->rounds = agent->calls = agent->tries = 0;
-    agent->tokens = 0;
-    memset(&agent->wait, 0, sizeof agent->wait);
-    /* A cancel that came before the turn is not meant for it. */
-    agent->cancelled = 0;
-    agent->reconnected = false;
-    agent->run = true;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_OK;
-}
-
 void tcall_agent_cancel(tcall_agent *agent)
 {
     agent->cancelled = 1;
-}
-
-/* Returns why no further round may begin, or TCALL_OK. */
-static int tcall_agent_over_(const tcall_agent *agent)
-{
-    uint32_t limit = agent->desc.max_ms;
-    if (agent->cancelled)
-        return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->started >= limit)
-        return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->tokens >= agent->desc.max_turn_tokens)
-        return TCALL_E_LIMIT;
-    return TCALL_OK;
 }
 
 /* Returns what the transport answered; notes what it waits for. */
@@ -261,8 +201,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 /* In the last round that is left the model has to answer in words. */
 static bool tcall_agent_last_round_(const tcall_agent *agent)
 {
-    return agent->rounds + 1 >= agent->desc.max_rounds ||
-           agent->calls >= agent->desc.max_calls;
+    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+           agent->turn.calls >= agent->desc.max_calls;
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -287,7 +227,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
     request.variables = desc->variables;
-    if (agent->run && tcall_agent_last_round_(agent))
+    if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -389,6 +329,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
+    if (agent->turn.rounds >= agent->desc.max_rounds)
+        return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) &&
         agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
         tcall_chat_forget_(&agent->chat);
@@ -511,7 +453,8 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (status < 0)
         return status;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (agent->run && agent->answer.calls && agent->answer.reasoning_dropped)
+    if (!agent->turn.plan && agent->answer.calls &&
+        agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
     return result < 0 ? result : tcall_answer_ending(&agent->answer);
 }
@@ -529,12 +472,12 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 static void tcall_agent_count_tokens_(tcall_agent *agent)
 {
     const tcall_answer *answer = &agent->answer;
-    uint32_t room = UINT32_MAX - agent->tokens, more = 0;
+    uint32_t room = UINT32_MAX - agent->turn.tokens, more = 0;
     if (answer->input_tokens > 0)
         more = (uint32_t)answer->input_tokens;
     if (answer->output_tokens > 0)
         more += (uint32_t)answer->output_tokens;
-    agent->tokens += more < room ? more : room;
+    agent->turn.tokens += more < room ? more : room;
 }
 
 /* The answer is complete: goes on with its calls, or ends the turn. */
@@ -553,13 +496,13 @@ TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
         return error;
     transport->close(transport->user);
     agent->opened = agent->reconnected = false;
-    agent->rounds++;
+    agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
     agent->call_at = 0;
     agent->state = !agent->answer.calls ? TCALL_AGENT_IDLE_
-                   : agent->run         ? TCALL_AGENT_CALLS_
-                                        : TCALL_AGENT_PLANNED_;
+                   : agent->turn.plan   ? TCALL_AGENT_PLANNED_
+                                        : TCALL_AGENT_CALLS_;
     return agent->state == TCALL_AGENT_CALLS_ ? TCALL_E_AGAIN : error;
 }
 
@@ -580,287 +523,6 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
     if (error < 0 && agent->response.status < 300)
         return tcall_agent_answered_(agent);
     return TCALL_E_AGAIN;
-}
-
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
-{
-    size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
-}
-
-/* The call as it came, not hydrated yet. */
-TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
-{
-    tcall_item item;
-    memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
-        return false;
-    call->id = item.id;
-    call->name = item.name;
-    call->arguments = item.text;
-    call->incomplete = item.error;
-    call->provider = agent->desc.provider->name;
-    return true;
-}
-
-/* Calls of an answer are in the conversation only until the next one begins. */
-int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
-{
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
-        return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
-}
-
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_)
-        return TCALL_E_USAGE;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
-        return result;
-    if (++agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->run = true;
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
-    agent->batch = NULL;
-    if (count > 1)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
-        tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
-            tcall_release(agent->desc.tc, call);
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if (++agent->calls > agent->desc.max_calls ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-    }
-    agent->batch_count = count;
-    agent->delivered = agent->turn = agent->waiting = agent->asking = 0;
-}
-
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
-{
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
-    tcall_call *call = &agent->batch[agent->turn];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
-    tcall_writer *out = &agent->out;
-    int result;
-    if (over < 0)
-        tcall_cancel(call, over);
-    if (!tcall_block_room_(block, head))
-        return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
-    room = tcall_block_free_(block) - head;
-    room -= room / 4;
-    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
-    if (tcall_waits_(result))
-        return result;
-    if (out->error)
-        return out->error;
-    if (agent->turn == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
-}
-
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
-{
-    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
-}
-
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
-static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
-{
-    const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
-}
-
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
-{
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    do
-        agent->turn = (agent->turn + 1) % agent->batch_count;
-    while (agent->batch[agent->turn].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
-    if (agent->waiting < open)
-        return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
-            tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
-    agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
-    agent->state = TCALL_AGENT_OPEN_;
-    return agent->rounds < agent->desc.max_rounds ? TCALL_E_AGAIN
-                                                  : TCALL_E_LIMIT;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ static int tcall_agent_run_call_(tcall_agent *agent)
-{
-    int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
-    if (!agent->batch_count)
-        tcall_agent_batch_(agent);
-    call = &agent->batch[agent->turn];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return agent->delivered < agent->batch_count
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ static void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
-    }
-    if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
-    agent->batch_count = 0;
 }
 
 /* Ends the exchange, and forgets what came of an answer. */
@@ -929,7 +591,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     const tcall_agent_desc *desc = &agent->desc;
     long told = agent->response.retry_after_ms;
     uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
         agent->tries >= desc->max_tries ||
@@ -1017,15 +679,100 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+tcall_str tcall_agent_text(const tcall_agent *agent)
+{
+    tcall_str text = tcall_slice_(NULL, 0);
+    tcall_item item;
+    size_t at = 0;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return text;
+    /* The last text since the user spoke: others came before calls. */
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_TEXT)
+            text = item.text;
+        else if (item.kind == TCALL_ITEM_USER)
+            text = tcall_slice_(NULL, 0);
+    return text;
+}
+
+/* Tells that a turn begins or ends. */
+TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
+                                                   tcall_event_kind kind,
+                                                   tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.turn = &agent->turn;
+    event.text = text;
+    event.error = error;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
 /* Ends the turn: the connection is closed, calls are released, and what is left
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
-    tcall_agent_undo_(agent);
+    if (error < 0)
+        tcall_agent_undo_(agent);
     agent->state = TCALL_AGENT_IDLE_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
+                           error);
     return error;
+}
+
+/* Begins the turn anew, with the number after that of the one before. */
+static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+{
+    tcall_turn *turn = &agent->turn;
+    uint32_t id = turn->id + 1;
+    memset(turn, 0, sizeof *turn);
+    turn->id = id;
+    turn->started = tcall_agent_now_(agent);
+    turn->plan = plan;
+    turn->parent = agent->desc.parent;
+    agent->tries = 0;
+    memset(&agent->wait, 0, sizeof agent->wait);
+    /* A cancel that came before the turn is not meant for it. */
+    agent->cancelled = 0;
+    agent->reconnected = false;
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+/* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
+static int tcall_agent_ready_(tcall_agent *agent)
+{
+    if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
+        tcall_agent_end_(agent, TCALL_E_CANCELLED);
+    if (agent->state != TCALL_AGENT_IDLE_)
+        return TCALL_E_USAGE;
+    agent->problem = tcall_agent_added_problem_(&agent->desc);
+    return agent->problem ? TCALL_E_USAGE : TCALL_OK;
+}
+
+/* Begins a turn with these tools, or without them with those it picks. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    int error = tcall_agent_ready_(agent);
+    bool others;
+    if (error == TCALL_OK)
+        error = tcall_agent_hear_(agent, text);
+    if (error < 0)
+        return error;
+    others = tools ? tcall_agent_take_picks_(agent, tools, count)
+                   : tcall_agent_pick_(agent, text);
+    if (others)
+        tcall_chat_forget_(&agent->chat);
+    tcall_agent_begin_(agent, plan);
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
+    return TCALL_OK;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 /* Does the work of the state. Calls that are under way look at limits
@@ -1051,7 +798,7 @@ static int tcall_agent_work_(tcall_agent *agent)
 static int tcall_agent_waits_(tcall_agent *agent, int result)
 {
     tcall_wait *wait = &agent->wait;
-    uint32_t spent = tcall_agent_now_(agent) - agent->started;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
         (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
@@ -1072,7 +819,8 @@ int tcall_agent_step(tcall_agent *agent)
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
-    if (result < 0 && !tcall_waits_(result))
+    if (result < 0 ? !tcall_waits_(result)
+                   : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     return tcall_agent_waits_(agent, result);
 }
@@ -1101,30 +849,31 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-int tcall_agent_plan(tcall_agent *agent, tcall_str text)
+/* Can these tools be sent, and no others? */
+static bool tcall_agent_can_send_(const tcall_agent *agent,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_say(agent, text);
-    if (error < 0)
-        return error;
-    agent->run = false;
-    error = tcall_agent_finish_(agent);
-    return error < 0 ? error : agent->answer.calls;
+    int i;
+    for (i = 0; tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return false;
+    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
 }
 
-tcall_str tcall_agent_text(const tcall_agent *agent)
+int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                     const tcall_picked *tools, int count)
 {
-    tcall_str text = tcall_slice_(NULL, 0);
-    tcall_item item;
-    size_t at = 0;
+    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
+    int error = TCALL_E_USAGE;
     if (agent->state == TCALL_AGENT_UNSET_)
-        return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
-    return text;
+        return error;
+    if (!text.len)
+        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
+    else if (tcall_agent_can_send_(agent, tools, count))
+        error = tcall_agent_start_(agent, text, true, tools, count);
+    if (error == TCALL_OK)
+        error = tcall_agent_finish_(agent);
+    return error < 0 ? error : agent->answer.calls;
 }
 
 #endif /* TOOLCALL_NO_AGENT */

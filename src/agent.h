@@ -9,6 +9,10 @@
  * A request is written twice by the same function, once to count its bytes and
  * once to send them. Planning and acting are apart: tcall_agent_plan returns
  * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -34,10 +38,10 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
  * verdict: go on with tcall_agent_step. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
-/* Begins a turn with what the user says. Where the block is too small for all
- * of the conversation its oldest turns are dropped, as a whole. Returns
- * TCALL_OK, TCALL_E_USAGE during a turn or where agent->problem says why, or
- * TCALL_E_MEMORY. */
+/* Begins a turn with what the user says; a plan that waits is dropped. Where
+ * the block is too small for all of the conversation its oldest turns are
+ * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
+ * agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -52,14 +56,23 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
-/* Does one exchange and runs nothing. Returns the number of calls in the
- * answer; 0 ends the turn. */
-TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text);
+/* Begins a turn in which nothing runs, and does one exchange. tools are those
+ * that the model gets to see, from tcall_pick or with only their index set, at
+ * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * calls in the answer; 0 ends the turn.
+ *
+ * Look at each with tcall_agent_call. Then give each its result, with
+ * tcall_agent_result, and go on: with tcall_agent_plan, text empty, or
+ * tcall_agent_step, which returns TCALL_OK where agent->answer.calls wait anew
+ * or, if there are none, the turn has ended. Or drop the plan: whatever is said
+ * next does, and so does tcall_agent_cancel at the next step. */
+TCALL_API int tcall_agent_plan(tcall_agent *agent, tcall_str text,
+                               const tcall_picked *tools, int count);
 /* Checks the index-th call of the last answer, as tcall_hydrate does. Release
  * it when done. */
 TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
-/* Gives the result of a call of a plan. Once each call has one, the turn goes
- * on with tcall_agent_step. */
+/* Gives the result of a call of a plan. Returns TCALL_E_USAGE when it has one,
+ * or is not of this plan. */
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
@@ -70,20 +83,18 @@ struct tcall_agent {
     tcall_response response; /* the last one, without its body */
     tcall_answer answer;     /* the last one */
     tcall_agent_desc desc;   /* with its defaults */
+    tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool run;           /* calls are run, not only checked */
     bool opened;        /* the transport has to be closed */
     bool reconnected;   /* a dead connection was replaced */
     bool picked;        /* only the picks are sent */
     uint8_t pick_count; /* of picks */
     uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t rounds, calls, tries; /* of this turn; tries of this request */
-    uint32_t started;              /* when the turn began */
-    uint32_t tokens;               /* of this turn */
-    uint32_t pause_began, pause;   /* the wait before the next try */
-    uint32_t random;               /* state of chance in these waits */
+    uint16_t tries;              /* of this request */
+    uint32_t pause_began, pause; /* the wait before the next try */
+    uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
     long context; /* what servers are told that have to be */
@@ -99,7 +110,7 @@ struct tcall_agent {
     size_t batch_high;     /* of the block, before them */
     int batch_count;
     int delivered;    /* results of the batch that are in the chat */
-    int turn;         /* the call of the batch that goes on next */
+    int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */

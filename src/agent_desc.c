@@ -28,7 +28,8 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
 #endif
 #ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning)
+    if (desc->provider->reasoning &&
+        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
         return "provider has reasoning that goes back to it, which "
                "TOOLCALL_NO_REASONING leaves out";
 #endif

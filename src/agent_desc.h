@@ -27,12 +27,14 @@ typedef struct tcall_agent_desc {
     size_t header_count; /* at most TCALL_AGENT_HEADERS */
     bool cache_prompt;   /* see tcall_chat_request */
     int max_tokens;      /* of one answer; default: the provider's */
-    int max_rounds;      /* requests in one turn; default 8 */
-    int max_calls;       /* calls run in one turn; default 32 */
     int parallel;        /* calls of one answer that are under way at a time,
                           * where tools answer TCALL_E_AGAIN; default 1 */
-    uint32_t max_ms;     /* time for one turn; default: no limit */
-    /* Tokens of one turn, requests and answers together, as the provider counts
+    const tcall_call *parent; /* of a sub-agent: the call that it works for */
+    /* Limits of one turn. */
+    int max_rounds;  /* requests; default 8 */
+    int max_calls;   /* calls run; default 32 */
+    uint32_t max_ms; /* time; default: no limit */
+    /* Tokens, requests and answers together, as the provider counts
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;

@@ -153,6 +153,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE};
+        TCALL_QUIRK_NO_FORCE,
+    NULL};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

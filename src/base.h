@@ -14,6 +14,9 @@
 
 #define TOOLCALL_VERSION "0.1.0"
 
+/* The same as a number: 10,000 a major, 100 a minor, 1 a patch version. */
+#define TOOLCALL_VERSION_NUMBER 100
+
 /* What users call. TOOLCALL_STATIC, defined before the implementation in the
  * one file that includes it, makes everything private to that file. Public
  * tables are defined as TCALL_DATA_ and, because C++ knows no declaration of

@@ -96,10 +96,24 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
+    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
 };
+
+/* What an agent does from what a person says to the answer. Whoever makes calls
+ * without an agent may give them a turn of his own, with another id each time
+ * that it begins anew. */
+typedef struct tcall_turn {
+    uint32_t id;              /* 1, 2, 3, ... in a conversation */
+    uint16_t rounds;          /* answers of the model */
+    uint16_t calls;           /* calls that were taken up */
+    uint32_t tokens;          /* as the provider counts them */
+    uint32_t started;         /* by the clock of the transport */
+    bool plan;                /* nothing runs: see tcall_agent_plan */
+    const tcall_call *parent; /* of a sub-agent: the call it works for */
+} tcall_turn;
 
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
@@ -109,6 +123,7 @@ struct tcall_call {
     const char *provider; /* name of the wire format, may be NULL */
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
+    const tcall_turn *turn; /* it belongs to; NULL: to none */
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */

@@ -25,7 +25,9 @@ enum {
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
     /* Only while an answer is read: */
     TCALL_FLAG_DEFAULT_ = 16, /* the arguments give way to the first piece */
-    TCALL_FLAG_WHOLE_ = 32    /* they are whole: the longer text counts */
+    TCALL_FLAG_WHOLE_ = 32,   /* they are whole: the longer text counts */
+    /* Of the item as well: */
+    TCALL_FLAG_UNSIGNED_ = 64 /* tcall_item.is_unsigned */
 };
 
 /* Has bytes only, because an item begins at any address. */
@@ -123,11 +125,13 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
+    tcall_scan scan;
     size_t at = 0;
     while (at < text.len && tcall_is_space_(text.ptr[at]))
         at++;
     return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_whole_(text) == TCALL_OK && tcall_numbers_fit_(text);
+           tcall_scan_text_(&scan, text) == TCALL_OK &&
+           (!scan.wide || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -155,6 +159,8 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
         flags |= TCALL_FLAG_DROPPED_;
+    if (item->is_unsigned)
+        flags |= TCALL_FLAG_UNSIGNED_;
     if (item->kind == TCALL_ITEM_CALL && tcall_is_object_text_(item->text))
         flags |= TCALL_FLAG_OBJECT_;
     return flags;
@@ -187,6 +193,7 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
+    const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
     if (chat->start + *at >= chat->block->low)
         return false;
@@ -195,10 +202,14 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
+    item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++)
-        *tcall_item_part_(item, part) = tcall_head_part_(head, part);
-    *at += tcall_head_size_(head);
+    for (part = 0; part < TCALL_PARTS_; part++) {
+        size_t len = tcall_head_len_(head, part);
+        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
+        bytes += len;
+    }
+    *at += (size_t)(bytes - (const char *)head);
     return true;
 }
 
@@ -249,7 +260,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
             tcall_chat_shift_(chat, at + tcall_head_size_(head), at);
             continue;
         }
-        head->flags &= (uint8_t)~TCALL_FLAG_DROPPED_;
+        head->flags &= (uint8_t) ~(TCALL_FLAG_DROPPED_ | TCALL_FLAG_UNSIGNED_);
         tcall_head_set_len_(head, TCALL_PART_SIGNATURE_, 0);
         tcall_chat_shift_(chat, end, end - len);
         at += tcall_head_size_(head);

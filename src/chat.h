@@ -16,7 +16,8 @@ typedef enum tcall_kind {
     TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
     TCALL_ITEM_RESULT,   /* id, name, text; error */
     TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back */
+                            the only one that gets it back; a text that has
+                            a signature has that name as well */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -37,7 +38,9 @@ typedef struct tcall_item {
     bool synthetic_id; /* the provider gave no id, this one was made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
-    bool is_object; /* call: text is one JSON object; set by tcall_chat_add */
+    bool is_unsigned; /* call: of a provider that signs them, which gave no
+                       * signature for this one */
+    bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
 /* The items lie one after the other at the end of the lower part of a block. */

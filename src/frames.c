@@ -45,7 +45,8 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning)
+    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
+        !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
 }
 
@@ -232,8 +233,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 static void tcall_reader_note_object_(tcall_item_head_ *head)
 {
     tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    if (!text.len ||
-        (head->flags & TCALL_FLAG_OBJECT_ && !tcall_numbers_fit_(text)))
+    if (!text.len)
         head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
     else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
         head->flags |= TCALL_FLAG_OBJECT_;
@@ -255,7 +255,11 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
                                tcall_chat_make_id_(reader->chat, id)))
             return false;
     }
-    tcall_reader_note_object_(tcall_reader_head_(reader, reader->element));
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_reader_note_object_(head);
+    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED_;
     reader->unmerged = reader->element;
     reader->answer.calls++;
     return true;
@@ -267,11 +271,14 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
-    if (tcall_is_reasoning_(head))
-        return tcall_reasoning_is_some_(head) &&
-               tcall_reader_add_(reader, TCALL_PART_NAME_,
-                                 tcall_str_of(reader->provider->name));
-    return head->kind == TCALL_ITEM_TEXT;
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        return true;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
 }
 
 /* Completes all items of a whole answer; reader->unmerged is the last call
@@ -345,6 +352,8 @@ int tcall_reader_end(tcall_reader *reader)
         tcall_answer_check_empty_(answer);
     if (!answer->error)
         answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(reader))
+        answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&

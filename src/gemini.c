@@ -145,8 +145,9 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     &tcall_gemini_paths_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
-    TCALL_REASONING_TEXT, /* signatures */
+    TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0};
+    0,
+    NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */

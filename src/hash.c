@@ -219,20 +219,80 @@ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 #endif
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+/* ---- definitions ---- */
+
+/* A container of a text on the way down. */
+typedef struct tcall_hash_place_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_place_;
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* Goes on from the end of a value to the next one, and gives the path to that.
+ * Returns NULL at the end of all. */
+static const char *tcall_hash_next_(const tcall *tc, const char *at,
+                                    tcall_hash_place_ *places, int *depth,
+                                    uint64_t *path)
 {
-    const tcall_tool *tool = call->tool;
-    const char *const texts[] = {
-        tool->name,   tool->description,     tool->parameters,
-        tool->output, tool->provider_schema, tool->provided_by};
+    tcall_hash_place_ *place;
+    tcall_str step;
+    at = tcall_text_next_(at);
+    while (*depth && *at && tcall_text_closes_(at)) {
+        --*depth;
+        at = tcall_text_next_(at + 1);
+    }
+    if (!*depth || !*at)
+        return NULL;
+    place = &places[*depth - 1];
+    step = tcall_slice_((const char *)&place->index, sizeof place->index);
+    *path = place->path;
+    if (place->object) {
+        step = tcall_text_verbatim_(at);
+        at = tcall_text_value_(at);
+    }
+    tcall_chain_(tc, path, step);
+    place->index++;
+    return at;
+}
+
+/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
+ * they are written: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
+{
+    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
+    uint64_t path = 2, sum = 0;
+    int depth = 0;
+    if (text)
+        text = tcall_text_space_(text);
+    while (text) {
+        tcall_str value = tcall_text_verbatim_(text);
+        bool opens =
+            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
+        uint64_t hash = path;
+        if (opens) {
+            places[depth].path = path;
+            places[depth].index = 0;
+            places[depth++].object = *text == '{';
+            value.len = 1;
+        }
+        tcall_chain_(tc, &hash, value);
+        sum += hash;
+        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
+    }
+    return sum;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
     uint64_t hash = 1;
     size_t i;
     char flags[5];
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -243,6 +303,75 @@ TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    *out += hash;
+    hash += tcall_hash_source_(tc, tool->parameters);
+    hash += 3 * tcall_hash_source_(tc, tool->output);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
+{
+    int r = tcall_hash_json(tc, call->args, out);
+    if (!call->args.tok) /* nobody needed values: the text counts */
+        *out = tcall_hash_text_(tc, 6, call->arguments);
+    *out += tcall_hash_text_(tc, 5, call->name);
     return r;
+}
+
+/* Of the tool's definition and the arguments: what runs, exactly. */
+TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
+                                   uint64_t *out)
+{
+    int r = tcall_hash_asked_(tc, call, out);
+    *out += tcall_hash_definition_(tc, call->tool);
+    return r;
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        tcall_chain_(tc, &key, call->id);
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }

@@ -59,7 +59,7 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key;
+    uint64_t key, thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
@@ -129,12 +129,29 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
         tcall_cache_drop_(cache, 0);
+    entry.thing = cx->thing;
     entry.made = tcall_now_(cx->tc);
     entry.len = (uint32_t)text.len;
     memcpy(cache->memory + cache->used, &entry, sizeof entry);
     if (text.len)
         memcpy(cache->memory + cache->used + sizeof entry, text.ptr, text.len);
     cache->used += sizeof entry + text.len;
+    return TCALL_OK;
+}
+
+/* Forgets what the call may have changed. */
+int tcall_cache_end_(tcall_ctx *cx, void *user)
+{
+    tcall_cache *cache = (tcall_cache *)user;
+    tcall_cached_ entry;
+    size_t at = 0;
+    while (at < cache->used) {
+        memcpy(&entry, cache->memory + at, sizeof entry);
+        if (tcall_changes_(cx, entry.thing))
+            tcall_cache_drop_(cache, at);
+        else
+            at += sizeof entry + entry.len;
+    }
     return TCALL_OK;
 }
 
@@ -252,20 +269,20 @@ enum {
     TCALL_RAN_    /* and the tool may have had its effect */
 };
 
-/* Returns the row of a call, by the hash of its id. */
+/* Returns the row of a call. */
 static tcall_ledger_row *tcall_ledger_find_(const tcall_ledger *ledger,
-                                            uint64_t id)
+                                            uint64_t key)
 {
     size_t i;
     for (i = 0; i < ledger->count; i++)
-        if (ledger->rows[i].state && ledger->rows[i].id == id)
+        if (ledger->rows[i].state && ledger->rows[i].key == key)
             return &ledger->rows[i];
     return NULL;
 }
 
 /* Returns a new row, in place of the first that is free or needed no more; NULL
  * when all are in use. The latest rows are last. */
-static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
+static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
 {
     tcall_ledger_row *last = ledger->rows + ledger->count;
     size_t i, left;
@@ -278,7 +295,7 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t id)
     memmove(&ledger->rows[i], &ledger->rows[i + 1], (left - 1) * sizeof *last);
     last--;
     memset(last, 0, sizeof *last);
-    last->id = id;
+    last->key = key;
     return last;
 }
 
@@ -314,10 +331,11 @@ static int tcall_ledger_ask_(tcall_ctx *cx)
 
 /* Lets a call wait for tcall_ledger_decide. */
 static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
-                              tcall_ledger_row *row, uint64_t id, uint64_t what)
+                              tcall_ledger_row *row, uint64_t key,
+                              uint64_t what)
 {
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     row->what = what;
@@ -332,8 +350,8 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
     const tcall_call *call = cx->call;
-    uint64_t what, id = tcall_hash_text_(cx->tc, 4, call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t what, key = tcall_call_key(cx->tc, call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     bool same, used;
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
@@ -352,15 +370,14 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
         if (r != TCALL_E_APPROVAL)
             return r;
     }
-    return tcall_ledger_wait_(cx, ledger, row, id, what);
+    return tcall_ledger_wait_(cx, ledger, row, key, what);
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                         tcall_verdict verdict)
 {
-    tcall_ledger_row *row =
-        tcall_ledger_find_(ledger, tcall_hash_text_(tc, 4, id));
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (!row || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
@@ -374,14 +391,14 @@ int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc, tcall_str id,
 int tcall_ledger_once_(tcall_ctx *cx, void *user)
 {
     tcall_ledger *ledger = (tcall_ledger *)user;
-    uint64_t id = tcall_hash_text_(cx->tc, 4, cx->call->id);
-    tcall_ledger_row *row = tcall_ledger_find_(ledger, id);
+    uint64_t key = tcall_call_key(cx->tc, cx->call);
+    tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
     if (tcall_repeatable_(cx->call->tool))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
     if (!row)
-        row = tcall_ledger_add_(ledger, id);
+        row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
     if (row->state == TCALL_RAN_)
@@ -397,7 +414,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
 int tcall_ledger_end_(tcall_ctx *cx, void *user)
 {
     tcall_ledger_row *row = tcall_ledger_find_(
-        (tcall_ledger *)user, tcall_hash_text_(cx->tc, 4, cx->call->id));
+        (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
     return TCALL_OK;
@@ -405,10 +422,13 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 
 /* ---- loops ---- */
 
-void tcall_loops_new_turn(tcall_loops *loops)
-{
-    loops->turn = 0;
-}
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
 
 /* Fails the call and tells the model how to get out. */
 static int tcall_loop_(tcall_ctx *cx, const char *reason)
@@ -418,53 +438,92 @@ static int tcall_loop_(tcall_ctx *cx, const char *reason)
     return TCALL_E_LOOP;
 }
 
-/* Stops a tool whose arguments are refused a third time in a row. */
-static int tcall_loops_refused_(tcall_ctx *cx, tcall_loops *loops,
-                                uint64_t tool)
-{
-    loops->refusals =
-        loops->refused == tool ? (uint8_t)(loops->refusals + 1) : 1;
-    loops->refused = tool;
-    if (loops->refusals < 3)
-        return TCALL_OK;
-    loops->refusals = 0;
-    return tcall_loop_(cx, "refused again and again");
-}
-
 /* True when the call would be the third of its kind in a row, or the third in
  * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *seen, uint64_t hash)
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 {
-    return seen[1] == hash &&
-           (seen[0] == hash || (seen[3] == hash && seen[0] == seen[2]));
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
 }
 
-/* Remembers the last calls, and answers or stops one that repeats them. Calls
- * are compared by their hash, so nothing of them has to be kept. */
-int tcall_loops_run_(tcall_ctx *cx, void *user)
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    int i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
 {
     tcall_loops *loops = (tcall_loops *)user;
     const tcall_call *call = cx->call;
-    uint64_t tool = tcall_hash_text_(cx->tc, 5, call->name), hash;
-    uint64_t *seen = loops->seen;
-    int i, r;
-    if (call->error < 0)
-        return tcall_loops_refused_(cx, loops, tool);
-    if (loops->refused == tool)
-        loops->refusals = 0;
-    r = tcall_hash_call_(cx->tc, call, &hash);
-    if (r < 0 || call->tool->allow_repeat)
-        return r;
-    for (i = 0; i < loops->turn; i++)
-        if (seen[i] == hash)
-            return tcall_respond(
-                cx, tcall_str_of("Made before in this turn: use that result."));
-    if (tcall_loops_again_(seen, hash))
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here =
+        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
         return tcall_loop_(cx, "the same calls come again and again");
-    memmove(seen + 1, seen, sizeof loops->seen - sizeof *seen);
-    seen[0] = hash;
-    if (loops->turn < TCALL_ARRAY_LEN(loops->seen))
-        loops->turn++;
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
+    if (cx->error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 

@@ -50,7 +50,8 @@ TCALL_API int tcall_limit_release_(tcall_ctx *cx, void *limit);
                     tcall_limit_release_, limit)
 
 /* Keeps results of tools that only read, by tool, arguments, session and its
- * user. The oldest make room; a result larger than the memory is not kept. */
+ * user, until a call that does more may have changed them (tcall_concerns). The
+ * oldest make room; a result larger than the memory is not kept. */
 typedef struct tcall_cache {
     char *memory;
     size_t size;
@@ -59,10 +60,12 @@ typedef struct tcall_cache {
 } tcall_cache;
 TCALL_API int tcall_cache_read_(tcall_ctx *cx, void *cache);
 TCALL_API int tcall_cache_write_(tcall_ctx *cx, void *cache);
+TCALL_API int tcall_cache_end_(tcall_ctx *cx, void *cache);
 #define TCALL_CACHE(cache)                                                    \
     TCALL_HOOK_("cache", TCALL_WILL_READ_CACHE, 0, tcall_cache_read_, cache), \
         TCALL_HOOK_("cache", TCALL_WILL_WRITE_CACHE, 0, tcall_cache_write_,   \
-                    cache)
+                    cache),                                                   \
+        TCALL_HOOK_("cache", TCALL_WILL_FINALIZE, 0, tcall_cache_end_, cache)
 
 /* Makes further attempts after an error that may pass, each after twice the
  * pause of the one before, or the one that tcall_retry_after asked for. Without
@@ -94,15 +97,17 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
     TCALL_HOOK_("audit", TCALL_WILL_AUDIT, 0, tcall_audit_run_, audit)
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
- * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its id.
- * The verdict holds once, and only for the same definition of the tool and the
- * same arguments. A tool that is neither idempotent nor only reads runs once
- * for an id, also after a restart if the rows were kept: they hold no pointers
- * (keep desc.hash_key with them, and agent.chat.made, where ids are made up).
- * Where there is a desc.approve, it is asked first. */
+ * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
+ * tcall_call_key. The verdict holds once, and only for the same definition of
+ * the tool and the same arguments. A tool that is neither idempotent nor only
+ * reads runs once for a key, also after a restart if the rows were kept: they
+ * hold no pointers (keep desc.hash_key with them, and the conversation, see
+ * tcall_agent_save). Agents may share a ledger when their sessions say which of
+ * them it is, and sub-agents may: their calls have keys of their own. Where
+ * there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t id, what; /* hashes */
-    uint32_t state;    /* 0: free */
+    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
     tcall_ledger_row *rows; /* zeroed at first; the oldest that ran make room */
@@ -118,25 +123,37 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits. Returns TCALL_OK, or TCALL_E_UNKNOWN when no call
- * with this id waits. */
-TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, const tcall *tc,
-                                  tcall_str id, tcall_verdict verdict);
+/* Decides a call that waits: key is tcall_call_key of the call that
+ * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
+ * call with this key waits. */
+TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+                                  tcall_verdict verdict);
 
-/* Breaks loops. The same call again in one turn is answered without running,
- * unless the tool has allow_repeat. Over turns, the same call three times, two
- * calls in turns, or a third call of a tool with arguments that are refused,
- * fail with TCALL_E_LOOP. A zeroed struct has forgotten everything. */
+/* Breaks loops within a turn (call->turn; calls without one count as one turn).
+ * A call that was made before with success, and whose result nothing that ran
+ * since can have changed (tcall_concerns), is answered without running, unless
+ * the tool has allow_repeat. The same call three times in a row, two calls in
+ * turns, or a third call in a row of a tool that was refused or denied twice,
+ * fail with TCALL_E_LOOP, and nobody is asked for them. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
 typedef struct tcall_loops {
     /* private */
-    uint64_t seen[8]; /* latest first */
-    uint64_t refused; /* tool of the calls that were refused last */
-    uint8_t refusals, turn;
+    struct {
+        uint64_t call, thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
 } tcall_loops;
-TCALL_API int tcall_loops_run_(tcall_ctx *cx, void *loops);
-#define TCALL_LOOPS(loops) \
-    TCALL_HOOK_("loops", TCALL_WILL_PARSE_INPUT, 0, tcall_loops_run_, loops)
-/* Begins a turn: each call may be made once more. */
-TCALL_API void tcall_loops_new_turn(tcall_loops *loops);
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+#define TCALL_LOOPS(loops)                                  \
+    TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
+                tcall_loops_begin_, loops),                 \
+        TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 #endif

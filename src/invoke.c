@@ -199,27 +199,48 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return r;
 }
 
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx,
+                       d->max_wait_ms ? d->max_wait_ms : TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out)
+                  tcall_writer *out, tcall_call *call)
 {
     size_t high = tc->block.high;
-    tcall_call *call;
+    tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
-    call = (tcall_call *)tcall_block_take_(&tc->block, sizeof *call);
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call)
         return TCALL_E_MEMORY;
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
     tcall_hydrate(tc, call);
-    r = tcall_invoke(tc, call, out);
-    if (tcall_waits_(r)) { /* it ends here, and releases what it holds */
-        tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-        r = tcall_invoke(tc, call, out);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tc->block.high = high;
     }
-    tcall_release(tc, call);
-    tc->block.high = high;
     return r;
 }

@@ -17,13 +17,16 @@
  * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
  * again, unless call->approved is set). call->cx.wait says when. */
 TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Hydrates, invokes and releases: calls a tool by its name, without a model.
- * For tools that answer at once; one that has not finished is cancelled,
- * TCALL_E_CANCELLED, and one that waits for approval does not run,
- * TCALL_E_APPROVAL. Returns TCALL_E_MEMORY, with nothing in out, when the block
- * has no room for the call. */
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
 TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out);
+                            tcall_writer *out, tcall_call *call);
 /* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
  * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
  * release what it holds: it sees cx->stop. */

@@ -8,7 +8,8 @@
  *
  * A call whose arguments were read leniently stands in the conversation as what
  * it was read as: the model must not see another call than the one that ran.
- * What cannot be read as an object goes back without arguments.
+ * What cannot be read as an object goes back without arguments, and so does an
+ * object with a key twice, of which each reader makes something else.
  */
 
 /* Writes what the text is read as to the end of the free part of the block.
@@ -34,6 +35,13 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     return mended;
 }
 
+static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
+{
+    tcall_arguments args;
+    return tcall_parse_arguments(&args, object, true, tcall_block_gap_(block),
+                                 tcall_block_free_(block)) == TCALL_E_DUPLICATE;
+}
+
 /* Mends the calls from this place of the chat on. Nothing may refer to its
  * items meanwhile. strict: nothing is read leniently. */
 TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
@@ -44,9 +52,13 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len ||
-            head->flags & TCALL_FLAG_OBJECT_)
+        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
             continue;
+        if (head->flags & TCALL_FLAG_OBJECT_) {
+            if (tcall_has_key_twice_(block, text))
+                head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+            continue;
+        }
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;

@@ -13,6 +13,7 @@
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
     X(2, TCALL_FIELD_TEXT, 0, "content")                     \
+    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
     X(2, 0, 0, "tool_calls")                                 \
     X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
     X(4, TCALL_FIELD_ID, 0, "id")                            \
@@ -83,9 +84,11 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  &tcall_ollama_paths_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
-                                                 TCALL_REASONING_NONE,
+                                                 TCALL_REASONING_TEXT,
                                                  TCALL_STRICT_OLLAMA,
                                                  TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT};
+                                                     TCALL_QUIRK_SAY_CONTEXT |
+                                                     TCALL_QUIRK_FREE_REASONING,
+                                                 "thinking"};
 
 #endif /* TCALL_HAS_OLLAMA_ */

@@ -31,15 +31,22 @@
     X(5, TCALL_FIELD_NAME, 0, "name")                                     \
     X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
     X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
+    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
     X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
     X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
     X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
     X(5, 0, 0, "*") /* Mistral may send parts */                          \
     X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
+    X(6, 0, 0, "thinking")                                                \
+    X(7, 0, 0, "*")                                                       \
+    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
     X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
     X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
     X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
     X(6, TCALL_FIELD_ID, 0, "id")                                         \
+    X(6, 0, 0, "extra_content")                                           \
+    X(7, 0, 0, "google")                                                  \
+    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
     X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
@@ -70,11 +77,13 @@ static const tcall_word tcall_openai_stops_[] = {
 /* No element and no event has a type here. */
 static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
-/* Arguments are a string. There is no flag for an error, the text says it. */
+/* Arguments are a string. There is no flag for an error, the text says it. Only
+ * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}}",
+    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
@@ -124,6 +133,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0};
+                                                 0,
+                                                 NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */

@@ -36,7 +36,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = 0;
+    reader->began = reader->finished = reader->words = 0;
+    reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
     reader->answer.unread = reader->answer.has_text = false;
@@ -70,6 +71,14 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 
 /* ---- text of the model ---- */
 
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
 /* Reports a piece of the model's text and returns how much of it is kept. It
  * may lie in the block already, in so many bytes. */
 static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
@@ -79,14 +88,18 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
     if (reader->choice)
         return 0;
     reader->answer.has_text = true;
+    if (reader->text && reader->text_ends && !reader->parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->parted = reader->text_ends;
     if (reader->text)
         reader->text(reader->user, piece);
     if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
         return 0;
-    room = tcall_reader_free_(reader) + own;
-    room = room > TCALL_HEAD_ + TCALL_RESERVE_
-               ? room - TCALL_HEAD_ - TCALL_RESERVE_
-               : 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
     if (room)
         tcall_reader_begin_text_(reader);
     if (reader->has_text)
@@ -126,6 +139,7 @@ static uint8_t tcall_field_kind_(int field)
 {
     switch (field) {
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
     case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
     case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
@@ -143,6 +157,7 @@ static int tcall_field_part_(int field)
     case TCALL_FIELD_ARGUMENTS:
     case TCALL_FIELD_ALL_ARGUMENTS:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_TEXT:
     case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
@@ -312,6 +327,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     if (reader->answer.error == TCALL_E_MEMORY)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
     if (reader->open) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->index = reader->index;
@@ -439,6 +455,7 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     case TCALL_FIELD_REASONING_DATA:
     case TCALL_FIELD_SIGNATURE:
     case TCALL_FIELD_REASONING:
+    case TCALL_FIELD_REASONING_TOO:
         if (!tcall_reasoning_takes_(reader, field, c))
             return true;
         break;
@@ -464,8 +481,10 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         /* Arguments are text there; an object was never reported. */
         reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
-    if (field == TCALL_FIELD_ARGUMENTS && c == '{')
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->scan.wide = false;
+    }
     reader->skip = tcall_reader_skips_part_(reader, field, part, c);
     /* Text and reasoning make an element even when they are empty. */
     if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
@@ -495,10 +514,16 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
-    int part = tcall_reader_part_of_(reader, field);
-    bool content = part >= 0 || field == TCALL_FIELD_TEXT;
-    reader->skip = c == 'n' || (content && reader->whole && reader->repeats);
-    reader->word[0] = 0;
+    int part;
+    reader->skip = c == 'n';
+    if (tcall_field_is_word_(field)) {
+        reader->word[0] = 0;
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
+    if (reader->whole && reader->repeats &&
+        (part >= 0 || field == TCALL_FIELD_TEXT))
+        reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
@@ -533,13 +558,16 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part = tcall_reader_part_of_(reader, field);
+    int part;
+    if (tcall_field_is_word_(field)) {
+        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
+        return;
+    }
+    part = tcall_reader_part_of_(reader, field);
     if (part >= 0)
         tcall_reader_part_(reader, part, bytes);
     else if (field == TCALL_FIELD_TEXT)
         tcall_reader_text_(reader, bytes);
-    else if (tcall_field_is_word_(field))
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
@@ -552,15 +580,18 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field))
         return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element && tcall_reader_part_of_(reader, field) >= 0))
+             (!reader->in_element &&
+              tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
-    /* Text that comes next is to stand after it. */
-    if (reader->whole && !reader->in_element &&
-        reader->provider->quirks & TCALL_QUIRK_ORDERED)
-        tcall_reader_settle_elements_(reader);
+        /* Text that comes next is to stand after it. */
+        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+            tcall_reader_settle_elements_(reader);
+    }
     return TCALL_OK;
 }
 

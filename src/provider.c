@@ -104,7 +104,8 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take. */
+/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
+ * with more than 40 bytes. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
@@ -120,7 +121,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 64;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -314,14 +315,38 @@ TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
     return history;
 }
 
-/* Is the item of the model given in this pass? Reasoning is a secret between
- * the model and its provider: nobody else gets it. */
+/* Reasoning is a secret between the model and its provider: is this one's? */
+static bool tcall_history_owns_(const tcall_history_ *history,
+                                const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Leaves out the signature of an item that is none of this provider's. A
+ * provider of signatures wants one of each call; of those that others made it
+ * takes this word. */
+static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
+{
+    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool own = item->kind == TCALL_ITEM_CALL
+                         ? signs
+                         : tcall_history_owns_(history, item);
+    if (item->reasoning_dropped && !own)
+        item->reasoning_dropped = false;
+    if (!own)
+        item->signature = tcall_slice_(NULL, 0);
+    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
+        !item->is_unsigned)
+        item->signature = tcall_str_of("skip_thought_signature_validator");
+}
+
+/* Is the item of the model given in this pass? */
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    const bool own =
-        to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    const bool own = tcall_history_owns_(history, item);
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
     if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
@@ -364,7 +389,8 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         if (!more || item->kind == TCALL_ITEM_USER)
             return more;
     }
-    if (item->reasoning_dropped && history->to->reasoning && !out->error)
+    tcall_history_sign_(history, item);
+    if (item->reasoning_dropped && !out->error)
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
@@ -406,73 +432,112 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
 
 /* How far a message of the model is written: its text is one string, its calls
  * are one list. */
-typedef enum tcall_message_ {
+enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
     TCALL_MESSAGE_CALLS_
+};
+
+typedef struct tcall_message_ {
+    tcall_writer *out;
+    uint8_t written; /* TCALL_MESSAGE_..._ */
+    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
-static void tcall_message_to_(tcall_writer *out, tcall_message_ *message,
-                              tcall_message_ to)
+static void tcall_message_text_(tcall_message_ *message)
 {
-    if (*message == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(out, "{'role':'assistant'", NULL);
-        *message = TCALL_MESSAGE_OPEN_;
+    if (message->parts)
+        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
+    else
+        tcall_write_key(message->out, "content");
+    tcall_write_quote(message->out);
+}
+
+static void tcall_message_text_end_(tcall_message_ *message)
+{
+    tcall_write_unquote(message->out);
+    if (message->parts)
+        tcall_write_text(message->out, "}]");
+}
+
+static void tcall_message_to_(tcall_message_ *message, uint8_t to)
+{
+    if (message->written == TCALL_MESSAGE_NONE_) {
+        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        message->written = TCALL_MESSAGE_OPEN_;
+        message->parts = false;
     }
-    if (*message == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_write_key(out, "content");
-        tcall_write_quote(out);
-        *message = TCALL_MESSAGE_TEXT_;
+    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_message_text_(message);
+        message->written = TCALL_MESSAGE_TEXT_;
     }
-    if (*message == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_write_unquote(out);
-        tcall_write_form_(out, "'tool_calls':[", NULL);
-        *message = TCALL_MESSAGE_CALLS_;
+    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_message_text_end_(message);
+        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        message->written = TCALL_MESSAGE_CALLS_;
     }
 }
 
-static void tcall_message_end_(tcall_writer *out, tcall_message_ *message)
+static void tcall_message_end_(tcall_message_ *message)
 {
-    switch (*message) {
-    case TCALL_MESSAGE_NONE_: return;
-    case TCALL_MESSAGE_OPEN_: tcall_write_member_(out, "content", ""); break;
-    case TCALL_MESSAGE_TEXT_: tcall_write_unquote(out); break;
-    case TCALL_MESSAGE_CALLS_: tcall_write_text(out, "]"); break;
+    if (message->written == TCALL_MESSAGE_NONE_)
+        return;
+    if (message->written == TCALL_MESSAGE_CALLS_) {
+        tcall_write_text(message->out, "]");
+    } else {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_message_text_end_(message);
     }
-    tcall_write_text(out, "}");
-    *message = TCALL_MESSAGE_NONE_;
+    tcall_write_text(message->out, "}");
+    message->written = TCALL_MESSAGE_NONE_;
 }
 
 /* What servers add to this format: see >>servers. */
 typedef struct tcall_server_ {
-    /* Writes a reasoning as members of the message that it led to. */
-    void (*reasoning)(tcall_writer *out, const tcall_item *reasoning);
+    /* Writes reasoning that is no words as a member of a message. */
+    void (*details)(tcall_writer *out, tcall_str pieces);
 } tcall_server_;
 
-/* Writes one item. Reasoning stands before text and calls of its message: a
- * further one between calls cannot be said here. */
-static void tcall_message_item_(tcall_writer *out, tcall_message_ *message,
-                                const tcall_item *item,
-                                const tcall_forms_ *forms,
-                                const tcall_server_ *server)
+/* Writes a reasoning, which led to the message: before its text and calls. A
+ * further one after them cannot be said here. */
+static void tcall_message_reasoning_(tcall_message_ *message,
+                                     const tcall_item *reasoning,
+                                     const char *member,
+                                     const tcall_server_ *server)
 {
-    switch (item->kind) {
-    case TCALL_ITEM_TEXT:
-        tcall_message_to_(out, message, TCALL_MESSAGE_TEXT_);
+    tcall_writer *out = message->out;
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+        return;
+    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw) {
+        server->details(out, reasoning->text);
+    } else if (member) {
+        tcall_write_key(out, member);
+        tcall_write_str(out, reasoning->text);
+    } else {
+        if (!message->parts)
+            tcall_write_form_(out, "'content':[", NULL);
+        tcall_write_form_(
+            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            reasoning);
+        message->parts = true;
+    }
+}
+
+static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
+                                const tcall_forms_ *forms)
+{
+    tcall_writer *out = message->out;
+    if (item->kind == TCALL_ITEM_TEXT) {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
         return;
-    case TCALL_ITEM_REASONING:
-        if (*message > TCALL_MESSAGE_OPEN_ || !server)
-            return;
-        tcall_message_to_(out, message, TCALL_MESSAGE_OPEN_);
-        server->reasoning(out, item);
-        return;
-    case TCALL_ITEM_CALL:
-        tcall_message_to_(out, message, TCALL_MESSAGE_CALLS_);
-        break;
-    default: tcall_message_end_(out, message);
     }
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
+    else
+        tcall_message_end_(message);
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
@@ -485,15 +550,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = TCALL_MESSAGE_NONE_;
+    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item))
-        tcall_message_item_(out, &message, &item, forms, server);
-    tcall_message_end_(out, &message);
+        if (item.kind == TCALL_ITEM_REASONING)
+            tcall_message_reasoning_(&message, &item, provider->member, server);
+        else
+            tcall_message_item_(&message, &item, forms);
+    tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
 

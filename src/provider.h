@@ -74,6 +74,7 @@ enum {
     TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
+    TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
@@ -126,13 +127,14 @@ typedef struct tcall_word {
     uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
 } tcall_word;
 
-/* What of the model's reasoning is kept and goes back with the history. In
- * OpenAI's format only one of the >>servers, or a copy of it, has any. */
+/* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_TEXT,    /* words and signatures */
-    TCALL_REASONING_DATA,    /* and what is no words */
-    TCALL_REASONING_ELEMENTS /* elements whose type says so, as they came */
+    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
+    TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
+    TCALL_REASONING_DATA,       /* words, signatures and what is no words */
+    TCALL_REASONING_ELEMENTS    /* elements whose type says so, as they came */
 };
 
 /* What distinguishes a server from its format (tcall_provider.quirks). */
@@ -153,12 +155,14 @@ enum {
     TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
+    TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
+                                    their order; else the text is one, and first
+                                  */
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_ORDERED = 4096   /* text, reasoning and calls of an answer keep
-                                    their order; else the text is one, and first
-                                  */
+    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
+                                          where there is no room for it */
 };
 
 struct tcall_provider {
@@ -181,4 +185,7 @@ struct tcall_provider {
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
+    /* TCALL_REASONING_TEXT in a format of messages: the member of the message
+     * that the words are; NULL: they are a part of its content. */
+    const char *member;
 };

@@ -30,8 +30,7 @@ static const tcall_provider *const tcall_providers_[] = {
     &tcall_gemini,
 #endif
 #ifdef TCALL_HAS_SERVERS_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
-    &tcall_##name,
+#define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif

@@ -159,7 +159,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     const size_t place = ordered ? reader->unmerged : reader->start;
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
-    if (reader->has_text &&
+    if (reader->has_text && !reader->text_ends &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -167,6 +167,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
     reader->text_at = place;
     reader->has_text = true;
+    reader->text_ends = reader->parted = false;
 }
 
 /* Arguments that do not fit make their call fail, not the answer. */

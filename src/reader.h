@@ -33,6 +33,8 @@ typedef struct tcall_reader {
     size_t raw_missing;
     /* of the answer */
     bool has_text;           /* there is an item for its text */
+    bool text_ends, parted;  /* the next text is another one; that was told */
+    uint8_t words;           /* the field that brought words of reasoning */
     bool begins, complete;   /* it said that it begins; that it is over */
     bool cut;                /* the last call must not run */
     uint8_t began, finished; /* sets of choices */

@@ -37,6 +37,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #endif /* TOOLCALL_NO_REASONING */
 
+/* May it be left out? Then it makes way for text, too. */
+TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
 /* Drops what the item at this place has of reasoning, and so many bytes that
  * were to come: a part of it would be refused. */
 static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
@@ -77,10 +83,19 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
                                           char c)
 {
     uint8_t kept = tcall_reasoning_kept_(reader);
-    if (field != TCALL_FIELD_REASONING_DATA)
-        return kept != TCALL_REASONING_NONE;
-    /* Details of OpenRouter are a list of objects, others are strings. */
-    return kept == TCALL_REASONING_DATA && (reader->in_element || c == '[');
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->words || reader->words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
 }
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
@@ -88,6 +103,8 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
                                           tcall_str piece)
 {
+    if (part == TCALL_PART_TEXT_)
+        reader->words = reader->field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -105,7 +122,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    tcall_reader_begin_text_(reader);
+    if (!reader->has_text)
+        tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
     tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
@@ -140,13 +158,27 @@ TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
     tcall_reasoning_drop_(reader, at, len);
 }
 
-/* Is anything of it there, or was? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_item_head_ *head)
+/* Is anything of it there, or was and is missed? */
+TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                            const tcall_item_head_ *head)
 {
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
     return tcall_head_len_(head, TCALL_PART_NAME_) ||
            tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
-           head->flags & TCALL_FLAG_DROPPED_;
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->open)
+        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
+    reader->text_ends = reader->has_text;
 }
 
 /* ---- elements as they came ---- */

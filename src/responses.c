@@ -21,6 +21,7 @@
     X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(2, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
@@ -42,6 +43,7 @@
     X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
     X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
     X(3, TCALL_FIELD_NAME, 0, "name")                                        \
+    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
     X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
     X(3, 0, 0, "content")                                                    \
@@ -94,7 +96,7 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
-    "{'type':'message','role':'assistant','content':%t}",
+    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -159,6 +161,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED};
+                                                    TCALL_QUIRK_ORDERED,
+                                                    NULL};
 
 #endif /* TCALL_HAS_RESPONSES_ */

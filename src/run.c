@@ -239,12 +239,14 @@ static int tcall_output_judge_(tcall_ctx *cx)
     return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
 }
 
-/* Checks the output against tool->output, if it has that. */
+/* Checks the output against tool->output, if it has that. What a hook answered
+ * in place of the tool is its own. */
 TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
-    int r = tool && tool->output ? tcall_output_judge_(cx) : TCALL_OK;
+    bool own = cx->state != TCALL_ANSWERED_;
+    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
     cx->tc->block.high = high;
     return r;
 }

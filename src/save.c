@@ -12,7 +12,7 @@
 
 #if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
 
-static const char tcall_save_mark_[] = "tcall1";
+static const char tcall_save_mark_[] = "tcall2";
 
 enum {
     TCALL_SAVE_MARK_ = 6,
@@ -120,8 +120,10 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)state);
     tcall_save_number_(&saver, agent->chat.made);
-    tcall_save_number_(&saver, agent->rounds);
-    tcall_save_number_(&saver, agent->calls);
+    tcall_save_number_(&saver, agent->turn.id);
+    tcall_save_number_(&saver, agent->turn.rounds);
+    tcall_save_number_(&saver, agent->turn.calls);
+    tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_picks_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
@@ -190,6 +192,7 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
+    item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
     if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
@@ -227,14 +230,17 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
     if (state != TCALL_SAVE_REST_ &&
         agent->call_at >= (size_t)agent->answer.calls)
         return TCALL_E_PROTOCOL;
-    agent->started = tcall_agent_now_(agent);
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.parent = agent->desc.parent;
+    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    agent->run = state == TCALL_SAVE_CALLS_;
     if (state == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->run ? TCALL_AGENT_CALLS_ : TCALL_AGENT_PLANNED_;
-    return agent->run ? TCALL_E_AGAIN : TCALL_OK;
+    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
+    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
+                           TCALL_OK);
+    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -269,8 +275,10 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);
-        agent->rounds = (uint16_t)tcall_load_number_(&bytes);
-        agent->calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.id = tcall_load_number_(&bytes);
+        agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
+        agent->turn.tokens = tcall_load_number_(&bytes);
         tcall_load_picks_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)

@@ -501,7 +501,7 @@ static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
 static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
                                            const char *p, const char *end)
 {
-    bool ends = false;
+    bool ends = false, wide;
     if (s->state == TCALL_S_NUMBER_) {
         uint8_t state = s->number, next = state;
         while (p < end) {
@@ -527,8 +527,10 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     }
     if (s->error)
         return p;
-    tcall_scan_token_end_(
-        s, p, s->number > 6 || p - from > 300 ? TCALL_NEEDS_DECODE_ : 0);
+    wide = s->number > 6 || p - from > 300;
+    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
+    if (wide || !ends) /* the length of a number in pieces is not known */
+        s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
         if (p > from)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,

@@ -125,9 +125,11 @@ typedef struct tcall_scan {
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
     uint16_t high;      /* high surrogate that waits for its low one */
-    bool split;         /* which may come with the next string of the row */
-    uint8_t half_row;   /* a string of this row ended so, */
-    uint16_t half;      /* with this high surrogate; 0: none */
+    bool wide;  /* a number passed that a double may not hold, as far as its
+                   length and exponent say: looked at by who cares */
+    bool split; /* which may come with the next string of the row */
+    uint8_t half_row; /* a string of this row ended so, */
+    uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
     uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */

@@ -155,16 +155,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
     tcall_write_text(out, "]");
 }
 
-static void tcall_server_reasoning_(tcall_writer *out,
-                                    const tcall_item *reasoning)
-{
-    if (reasoning->raw)
-        tcall_write_details_(out, reasoning->text);
-    else
-        tcall_write_form_(out, "'reasoning_content':%t", reasoning);
-}
-
-static const tcall_server_ tcall_server_details_ = {tcall_server_reasoning_};
+static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
 
 static int tcall_server_write_(const tcall_provider *provider,
                                tcall_writer *out,
@@ -173,7 +164,8 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, strict, quirks) \
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
+                 quirks)                                                     \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -187,7 +179,8 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      tcall_openai_types_,    \
                                                      reasoning,              \
                                                      strict,                 \
-                                                     quirks};
+                                                     quirks,                 \
+                                                     member};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 

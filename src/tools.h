@@ -217,13 +217,16 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
-    TCALL_EVENT_PIECE     /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
+    TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
+    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
 } tcall_event_kind;
 
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
+    const struct tcall_turn *turn; /* that begins or ends, else NULL */
     tcall_str text;
     int error;
     int verdict;
@@ -262,7 +265,10 @@ typedef struct tcall_desc {
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
-    const tcall_hook *hooks;        /* of every call */
+    /* Sleeps until what is waited for, for tcall_execute; see >>wait. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
+    const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;

@@ -22,8 +22,9 @@ typedef volatile uint8_t tcall_flag;
 #endif
 
 enum {
-    TCALL_WAIT_POLL_MS = 20, /* where nothing was said */
-    TCALL_WAIT_MOST_MS = 250 /* one sleep; then flags are looked at again */
+    TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
+    TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
+    TCALL_EXECUTE_MS = 60000  /* tcall_execute, where nothing else was said */
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 

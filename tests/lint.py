@@ -95,7 +95,7 @@ def lint(name, before, code, calls):
     program = source.with_suffix("")
     built = subprocess.run(
         [os.environ.get("CC", "cc"), "-std=c99", "-I.", str(source),
-         "build/tests/impl.o", "-static",
+         "build/libtoolcall_tools.a", "build/tests/impl.o", "-static",
          "-Wl,--unresolved-symbols=ignore-all", "-o", str(program)], cwd=ROOT,
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if built.returncode:
@@ -217,14 +217,13 @@ def main():
         good += bool(fine)
         if not fine:
             print(f"FAILED {name}\n{out}")
-    header = "#define TTOOL_IMPLEMENTATION\n"
     for path in sorted((ROOT / "tools").glob("*.h")):
         text = path.read_text()
         for table, count in re.findall(
                 r"^extern const tcall_tool (\w+)\[(\w+)\];", text, re.M):
             total += 1
-            good += lint(path.name, f'{header}#include "tools/{path.name}"',
-                         "", LINT % (table, count))
+            good += lint(path.name, f'#include "tools/{path.name}"', "",
+                         LINT % (table, count))
     for path in sorted(p for p in (ROOT / "examples").rglob("*")
                        if p.suffix in (".c", ".ino", ".h")):
         code, calls, rows = taken(path)
@@ -235,7 +234,7 @@ def main():
             where = str(path.relative_to(ROOT))
             if rows != names:
                 print(f"{where}: {names} tools, but {rows} were found")
-            good += lint(where, header, code, calls) and rows == names
+            good += lint(where, "", code, calls) and rows == names
     print(f"lint: {good} passed, {total - good} failed")
     return good != total
 

@@ -66,7 +66,9 @@ def build(kind, tls, name=None, *more_flags):
             cc, *flags, f"-I{tls}/library", "-c", s, "-o", o),
             sources, objects))
     port = [s for s in (ROOT / "port").glob("*.c") if s.stem not in ("lwip", "curl")]
-    run(cc, *flags, ROOT / "examples" / f"{program}.c", *port, *objects,
+    tools = [s for s in (ROOT / "tools").glob("*.c")
+             if program == "agent" and s.stem != "shapes"]
+    run(cc, *flags, ROOT / "examples" / f"{program}.c", *tools, *port, *objects,
         "-Wl,--gc-sections", "-pthread", *more.split(), "-o",
         out / (name or program))
     return out / (name or program)

@@ -80,7 +80,12 @@ def package(registry, files, needed, folder=ROOT):
 # -- All of them ---------------------------------------------------------------
 
 def common(esp, pio, arduino):
-    header = re.search(r'define TOOLCALL_VERSION "(.*)"', (ROOT / "toolcall.h").read_text())[1]
+    text = (ROOT / "toolcall.h").read_text()
+    header = re.search(r'define TOOLCALL_VERSION "(.*)"', text)[1]
+    number = int(re.search(r"define TOOLCALL_VERSION_NUMBER (\d+)", text)[1])
+    parts = [int(part) for part in header.split(".")]
+    rule("the header's version as a number", number ==
+         parts[0] * 10000 + parts[1] * 100 + parts[2], number)
     versions = {esp["version"], pio["version"], arduino["version"]}
     rule("all have the version of the header", versions == {header}, versions)
     homes = {esp["url"], pio["homepage"], arduino["url"]}

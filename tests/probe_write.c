@@ -125,6 +125,9 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     ask.chat = &chat;
     ask.allow = TCALL_EVERYTHING;
     ask.model = tcall_json_string(tcall_json_get(options, "model"), NULL);
+    ask.extra = tcall_json_string(tcall_json_get(options, "extra"), NULL);
+    ask.cache_prompt =
+        tcall_json_bool(tcall_json_get(options, "cache_prompt"), false);
     ask.max_tokens = tcall_json_int(tcall_json_get(options, "max_tokens"), 0);
     ask.stream = tcall_json_bool(tcall_json_get(options, "stream"), false);
     ask.no_parallel =

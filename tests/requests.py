@@ -2,12 +2,16 @@
 """Requests that the library writes, held against what the providers publish.
 
 Every tool of ../shared/data/schemas is written for each provider, strict and
-not, with every tool choice, before and after calls with results. Then
+not, with every tool choice, with and without members of the user, before and
+after calls with results; and conversations with reasoning go from each provider
+to each other and back. Then
 
     types    one TypeScript compile holds all requests against the types of the
              official packages, which know every member that may be there
-    openapi  OpenAI's own OpenAPI file, for Chat Completions and Responses
+    openapi  OpenAI's own OpenAPI file, for Chat Completions and Responses, and
+             Ollama's
     strict   the rules of strict modes, on every tool that is sent as strict
+    rules    those of tests/rules.py, on what was said before a switch
 
 The packages come by npm into build/types. Without npm, or where it cannot
 fetch them, types and openapi count as skipped, and so does all without data.
@@ -15,11 +19,14 @@ fetch them, types and openapi count as skipped, and so does all without data.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections import Counter
 
+import answers
+import live
+import npm
+import rules
 from checks import Checks
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -86,6 +93,23 @@ for (const line of fs.readFileSync(0, "utf8").split("\\n")) {
 }
 """
 
+# Members of the user, for a third of the requests.
+FORM = {"type": "object", "properties": {"answer": {"type": "string"}},
+        "required": ["answer"], "additionalProperties": False}
+EXTRA = {
+    "openai": {"reasoning_effort": "none", "temperature": 0.5, "seed": 7, "response_format": {
+        "type": "json_schema", "json_schema": {"name": "said", "schema": FORM, "strict": True}}},
+    "responses": {"reasoning": {"effort": "low"}, "service_tier": "auto", "text": {"format": {
+        "type": "json_schema", "name": "said", "schema": FORM, "strict": True}}},
+    "anthropic": {"output_config": {"effort": "low", "format": {
+        "type": "json_schema", "schema": FORM}}, "metadata": {"user_id": "me"}},
+    "ollama": {"think": True, "keep_alive": "5m", "format": FORM,
+               "options": {"num_ctx": 16384, "temperature": 0.5}},
+    "gemini": {"generationConfig": {"temperature": 0.5, "responseMimeType": "application/json",
+                                    "responseJsonSchema": FORM}},
+    "groq": {"reasoning_effort": "low", "temperature": 0.5},
+    "mistral": {"temperature": 0.5, "safe_prompt": True}}
+
 CALLS = [("call_a1", '{"x": [1, "\\u00e9"]}'), ("call_b2", "not JSON")]
 
 
@@ -127,40 +151,57 @@ def questions(tools):
                 "messages": talk(names) if n % 3 else talk(names)[1:2],
                 "options": {"model": "some-model", "tool_choice": choice,
                             "parallel": n % 5 > 0, "stream": n % 7 > 3,
+                            "cache_prompt": n % 2 > 0,
                             "max_tokens": 99 if n % 2 else 0}}
             n += 1
 
 
 def written(provider, lines):
+    lines = [dict(line, options=dict(line["options"], extra=json.dumps(EXTRA[provider])))
+             if n % 3 == 1 else line for n, line in enumerate(lines)]
     p = subprocess.run([PROBE, "write", provider], check=True, text=True,
                        encoding="utf-8", stdout=subprocess.PIPE,
                        input="".join(json.dumps(x) + "\n" for x in lines))
     return p.stdout.splitlines()
 
 
+def switched(first, second):
+    """[(provider, request)] of a conversation of three turns, the second with
+    another provider; each has reasoning, a call, and words."""
+    tool = {"name": "f", "description": "Does it.", "permissions": ["read"],
+            "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+    order = [first, second, first]
+    said = live.run(
+        {"provider": first, "tools": [tool], "allow": ["read"], "block": 1 << 16,
+         "system": "Be brief."},
+        [{"user": "go on", "provider": p, "answers": [
+            {"body": json.dumps(answers.REASONED[p])}, {"body": answers.FINE[p]}]}
+         for p in order])
+    return [(p, r) for p, turn in zip(order, said) for r in turn["requests"]], said
+
+
 # ------------------------------------------------------------------ the checks
+
+def check_switches(check, bodies):
+    """Adds the requests of all ordered pairs of providers to the bodies."""
+    n = 0
+    for first in PROVIDERS:
+        for second in PROVIDERS:
+            sent, said = switched(first, second)
+            what = "%s, then %s" % (first, second)
+            check(len(sent) == 6 and not any(t["error"] for t in said),
+                  "%s: %s" % (what, [(t["error"], t["text"]) for t in said]))
+            for provider, request in sent:
+                wrong = rules.fault(provider, request)
+                check(not wrong, "%s: %s in %s" % (what, wrong, request))
+                bodies[provider].append(request)
+                n += 1
+    print("switches: %d requests" % n)
+
 
 def packages():
     """Why the packages are not there, or None."""
-    if os.path.exists(os.path.join(TYPES, "complete")):
-        return None
-    if not shutil.which("npm"):
-        return "npm is not installed"
-    os.makedirs(TYPES, exist_ok=True)
-    with open(os.path.join(TYPES, "package.json"), "w") as f:
-        f.write('{"private": true, "type": "commonjs"}')
-    try:
-        p = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts",
-             "--fetch-retries=1", "--fetch-timeout=20000", *PACKAGES],
-            cwd=TYPES, text=True, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, timeout=120)
-    except subprocess.TimeoutExpired:
-        return "npm did not end"
-    if p.returncode:
-        return "npm could not fetch the packages: " + p.stdout[-300:]
-    open(os.path.join(TYPES, "complete"), "w").close()
-    return None
+    return npm.fetch("types", PACKAGES, "commonjs")
 
 
 def check_types(check, bodies):
@@ -192,24 +233,47 @@ def check_types(check, bodies):
         len(where) - len(set(faults) & set(range(len(where)))), len(where)))
 
 
+# File, provider, and the schema of its requests.
+APIS = [("openai.json", "openai", "CreateChatCompletionRequest"),
+        ("openai.json", "responses", "CreateResponse"),
+        ("ollama.yaml", "ollama", "ChatRequest")]
+
+
+def description(name):
+    """An OpenAPI file as JSON, or None where it cannot be read."""
+    path = os.path.join(DATA, "openapi", name)
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as f:
+        if name.endswith(".json"):
+            return json.load(f)
+        try:
+            import yaml
+        except ImportError:
+            return None
+        return yaml.safe_load(f)
+
+
 def check_openapi(check, bodies):
-    api = os.path.join(DATA, "openapi", "openai.json")
-    if not os.path.exists(api):
-        return check.skip("openapi", "there is no " + api)
     with open(os.path.join(TYPES, "check.js"), "w") as f:
         f.write(AJV)
-    todo = [(name, body) for provider, name in
-            [("openai", "CreateChatCompletionRequest"),
-             ("responses", "CreateResponse")] for body in bodies[provider]]
-    p = subprocess.run(["node", "check.js", os.path.abspath(api)], cwd=TYPES,
-                       text=True, encoding="utf-8", stdout=subprocess.PIPE,
-                       input="".join('["%s",%s]\n' % x for x in todo))
-    said = p.stdout.splitlines()
-    check(len(said) == len(todo), "ajv: %d answers" % len(said))
-    for (name, _), answer in zip(todo, said):
-        check(answer == "ok", "%s: %s" % (name, answer))
-    print("openapi: %d of %d requests fit OpenAI's file" % (
-        said.count("ok"), len(todo)))
+    for name, provider, schema in APIS:
+        api = description(name)
+        if not api:
+            check.skip("openapi", name + " or python3-yaml is not there")
+            continue
+        with open(os.path.join(TYPES, "api.json"), "w") as f:
+            json.dump(api, f)
+        todo = bodies[provider]
+        p = subprocess.run(["node", "check.js", "api.json"], cwd=TYPES, text=True,
+                           encoding="utf-8", stdout=subprocess.PIPE,
+                           input="".join('["%s",%s]\n' % (schema, x) for x in todo))
+        said = p.stdout.splitlines()
+        check(len(said) == len(todo), "ajv: %d answers" % len(said))
+        for request, answer in zip(todo, said):
+            check(answer == "ok", "%s: %s in %s" % (schema, answer, request))
+        print("openapi: %d of %d requests fit %s of %s" % (
+            said.count("ok"), len(todo), schema, name))
 
 
 FORMATS = {"date-time", "time", "date", "duration", "email", "hostname",
@@ -306,6 +370,7 @@ def main():
                 "groq": lines[::11], "mistral": lines[1::11]}
         bodies = {p: written(p, some.get(p, lines)) for p in PROVIDERS}
         check_strict(check, bodies)
+        check_switches(check, bodies)
         why = packages()
         if why:
             check.skip("types", why)

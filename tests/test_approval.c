@@ -191,7 +191,10 @@ static int say(void)
 
 static int decide(const char *id, tcall_verdict verdict)
 {
-    return tcall_ledger_decide(&ledger, &tc, tcall_str_of(id), verdict);
+    tcall_call call;
+    memset(&call, 0, sizeof call);
+    call.id = tcall_str_of(id);
+    return tcall_ledger_decide(&ledger, tcall_call_key(&tc, &call), verdict);
 }
 
 static const char *const one[] = {CALLS(CALL("c1", "1")), TEXT, TEXT};

@@ -83,7 +83,8 @@ static void every_entry_refuses(tcall_agent *agent)
     CHECK(tcall_agent_say(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
     CHECK(tcall_agent_step(agent) == TCALL_E_USAGE);
     CHECK(tcall_agent_run(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
-    CHECK(tcall_agent_plan(agent, tcall_str_of("hi")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_plan(agent, tcall_str_of("hi"), NULL, 0) ==
+          TCALL_E_USAGE);
     CHECK(tcall_agent_call(agent, 0, &call) == TCALL_E_USAGE);
     CHECK(tcall_agent_result(agent, &call, tcall_str_of(""), false) ==
           TCALL_E_USAGE);
@@ -252,7 +253,7 @@ static void test_numbers(void)
     desc.max_tokens = -1;
     CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && !agent.problem);
     CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_E_LIMIT);
-    CHECK(agent.rounds == 8 && agent.calls == 8);
+    CHECK(agent.turn.rounds == 8 && agent.turn.calls == 8);
 }
 
 /* A plan that nobody carries out can be left. */
@@ -269,15 +270,15 @@ static void test_plan_left(void)
     CHECK(tcall_agent_result(&agent, &call, tcall_str_of(""), false) ==
           TCALL_E_USAGE);
     CHECK(tcall_agent_step(&agent) == TCALL_E_USAGE);
-    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == 1);
-    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == TCALL_E_USAGE);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go"), NULL, 0) == 1);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of(""), NULL, 0) == TCALL_E_USAGE);
     CHECK(tcall_agent_step(&agent) == TCALL_E_USAGE);
     CHECK(tcall_agent_call(&agent, -1, &call) == TCALL_E_USAGE);
     CHECK(tcall_agent_call(&agent, 1, &call) == TCALL_E_USAGE);
     tcall_agent_cancel(&agent);
     CHECK(tcall_agent_step(&agent) == TCALL_E_CANCELLED);
     CHECK(tc.block.low == agent.chat.start); /* nothing of it is left */
-    CHECK(tcall_agent_plan(&agent, tcall_str_of("go")) == 1);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go"), NULL, 0) == 1);
 }
 
 int main(void)

@@ -175,8 +175,8 @@ static void answers_errors(tcall *tc, int error)
     tcall_subscribe(tc, &listener);
     tcall_unsubscribe(tc, &listener);
     tcall_writer_init(&out, result, sizeof result - 1);
-    CHECK(tcall_execute(tc, tcall_str_of("set_led"), tcall_str_of("{}"),
-                        &out) == error);
+    CHECK(tcall_execute(tc, tcall_str_of("set_led"), tcall_str_of("{}"), &out,
+                        NULL) == error);
     memset(&call, 0, sizeof call);
     call.name = tcall_str_of("set_led");
     call.arguments = tcall_str_of("{}");
@@ -237,8 +237,8 @@ static void denied(unsigned needs, unsigned allow, const char *model,
     CHECK(start(&tc) == TCALL_OK);
     memset(result, 0, sizeof result);
     tcall_writer_init(&out, result, sizeof result - 1);
-    CHECK(tcall_execute(&tc, tcall_str_of("set_led"), tcall_str_of("{}"),
-                        &out) == TCALL_E_DENIED);
+    CHECK(tcall_execute(&tc, tcall_str_of("set_led"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_DENIED);
     CHECK(strstr(result, model));
     CHECK(strcmp(told, developer) == 0);
 }

@@ -1,7 +1,6 @@
 /* Needs: SCHEMA, OPENAI, ANTHROPIC, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
-#define TTOOL_IMPLEMENTATION
 #include "tools/lint.h"
 #include "check.h"
 

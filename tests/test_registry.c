@@ -82,7 +82,8 @@ static int execute(const char *name, const char *arguments)
     int r;
     memset(result, 0, sizeof result);
     tcall_writer_init(&out, result, sizeof result - 1);
-    r = tcall_execute(&tc, tcall_str_of(name), tcall_str_of(arguments), &out);
+    r = tcall_execute(&tc, tcall_str_of(name), tcall_str_of(arguments), &out,
+                      NULL);
     CHECK(tc.block.high == 0);
     return r;
 }

@@ -212,6 +212,8 @@ static const struct {
     {"{\"a\" 1}", "{}"},
     {"{\"a\":x}", "{}"},
     {"{\"a\":1]", "{}"},
+    {"{\"a\":1,\"a\":2}", "{}"},
+    {"{\"b\":[{\"a\":1,\"a\":1}]}", "{}"},
 };
 
 static void test_long_arguments(void)
@@ -352,8 +354,8 @@ static const struct {
            {"call\n", false, false, false},
            {"\xC3\xA9", false, false, false},
            {"-8062812703858712887", true, true, false},
-           {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg",
-            false, false, false}};
+           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", true, true, false},
+           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde", false, false, false}};
 
 static void test_ids(void)
 {

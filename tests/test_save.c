@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, SAVE, HOOKS. */
+/* Needs: SCHEMA, AGENT, SAVE, HOOKS, OPENAI. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"
@@ -143,7 +143,7 @@ static void test_plan(machine *m)
     canned = turns;
     runs = 0;
     start(m, sizeof m->block);
-    CHECK(tcall_agent_plan(&m->agent, tcall_str_of("fire")) == 1);
+    CHECK(tcall_agent_plan(&m->agent, tcall_str_of("fire"), NULL, 0) == 1);
     {
         tcall_str saved = save(m);
         start(m, sizeof m->block);
@@ -199,7 +199,7 @@ static void test_forged(machine *m)
         uint32_t sum = 2166136261u;
         saved.len = 12 + (size_t)round % 90;
         saved.ptr = bytes;
-        memcpy(bytes, "tcall1", 6);
+        memcpy(bytes, "tcall2", 6);
         for (at = 6; at < (int)saved.len - 4; at++) {
             random = random * 1103515245u + 12345u;
             bytes[at] = (char)(random >> 16 & (round & 1 ? 0xFF : 0x03));

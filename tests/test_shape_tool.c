@@ -82,7 +82,7 @@ static const char *answer(tcall *tc, const char *name, const char *args)
 {
     tcall_writer out;
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
-    tcall_execute(tc, tcall_str_of(name), tcall_str_of(args), &out);
+    tcall_execute(tc, tcall_str_of(name), tcall_str_of(args), &out, NULL);
     out_text[out.fill] = '\0';
     return out_text;
 }
@@ -330,7 +330,7 @@ static void test_memory(void)
         r = tcall_execute(&tc, tcall_str_of("weather"),
                           tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"M\","
                                        "\"days\":\"4\"}"),
-                          &out);
+                          &out, NULL);
         CHECK(r == TCALL_OK || (r == TCALL_E_MEMORY && tc.block.need > size));
         CHECK(runs == (r == TCALL_OK));
         CHECK(r == TCALL_OK || ran == 0);

@@ -3,7 +3,6 @@
  * longer than a second says how far it is. */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/shell.h"
 #include "tools/task.h"

@@ -12,10 +12,17 @@ static void allow(void)
     verdict = TCALL_VERDICT_ALLOW;
 }
 
+static int decide(const char *id, tcall_verdict what)
+{
+    tcall_call waits;
+    memset(&waits, 0, sizeof waits);
+    waits.id = tcall_str_of(id);
+    return tcall_ledger_decide(&ledger, tcall_call_key(&tc, &waits), what);
+}
+
 static void decide_allow(void)
 {
-    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
-                             TCALL_VERDICT_ALLOW) == TCALL_OK);
+    PART(decide("call_1", TCALL_VERDICT_ALLOW) == TCALL_OK);
 }
 
 /* Approval comes later, by the id of the call, and is bound to arguments. */
@@ -56,10 +63,8 @@ static void later(void)
     PART(read_it(".env") == TCALL_E_TWICE && !strstr(result, "TOKEN=1"));
     memset(tickets, 0, sizeof tickets);
     PART(read_it(".env") == TCALL_E_APPROVAL);
-    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_2"),
-                             TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
-    PART(tcall_ledger_decide(&ledger, &tc, tcall_str_of("call_1"),
-                             TCALL_VERDICT_DENY) == TCALL_OK);
+    PART(decide("call_2", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    PART(decide("call_1", TCALL_VERDICT_DENY) == TCALL_OK);
     PART(read_it(".env") == TCALL_E_DENIED && says("permission"));
     memset(tickets, 0, sizeof tickets);
     on_wait = decide_allow;

@@ -1,7 +1,6 @@
-/* tools/html.h: pages as text, those of pages/pages.txt: a page, in the
+/* tools/html.c: pages as text, those of pages/pages.txt: a page, in the
  * encoding that its title names, and the text that a reader of it would see. */
 #define _GNU_SOURCE
-#define TTOOL_IMPLEMENTATION
 #include "tools/html.h"
 #include "check.h"
 

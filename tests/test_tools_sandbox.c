@@ -7,17 +7,27 @@
  *     STOP=1    ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#define TTOOL_IMPLEMENTATION
 #include "tools/shell.h"
 #include "tools/files.h"
+#include "tools/text.h"
 #include "tools.h"
 #include "timed.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <mqueue.h>
 #include <netinet/in.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
 static char base[128], ws_root[160], outside[200], outside_dir[160],
     memory[TTOOL_MEMORY];

@@ -1,4 +1,4 @@
-/* tools/seen.h: which files were read and written, and what was in them. */
+/* tools/seen.c: which files were read and written, and what was in them. */
 #include "tools/seen.h"
 #include "check.h"
 

@@ -6,14 +6,20 @@
  *     STOP=1    ends with the first row that fails (for tests/guards) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
-#define TTOOL_IMPLEMENTATION
 #include "tools/shell.h"
 #include "tools.h"
 #include "timed.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 static char base[256], secret[300], memory[TTOOL_MEMORY];
 static ttool_workspace ws;

@@ -2,7 +2,6 @@
 /* The tool that gives work to sub-agents, over a transport in memory that
  * answers from a list: permissions, depth, budgets, and no model at all. */
 #define _GNU_SOURCE
-#define TTOOL_IMPLEMENTATION
 #include "tools/task.h"
 #include "tools.h"
 
@@ -221,7 +220,7 @@ static void work(void)
     PART(says("it is there") && strstr(sent[3], "it is there"));
     PART(strstr(sent[1], "find it") && !strstr(sent[1], "\"go\""));
     PART(strstr(sent[2], "seen") && !strstr(sent[3], "seen"));
-    PART(agent.rounds == 4 && agent.calls == 2);
+    PART(agent.turn.rounds == 4 && agent.turn.calls == 2);
     row("T1", all, "a sub-agent works, and only its answer comes back");
     all = true;
     start(with(TCALL_EVERYTHING), TCALL_READ | TCALL_EXECUTE, 0, 0, 0);
@@ -256,7 +255,7 @@ static void depth(void)
     PART(turn(nested) == TCALL_OK && at == 6 && answered("one is done"));
     PART(strstr(sent[1], "\"task\"") && !strstr(sent[2], "\"task\",\"desc"));
     PART(strstr(sent[3], "unknown-tool") != NULL);
-    PART(agent.rounds == 6 && agent.calls == 3);
+    PART(agent.turn.rounds == 6 && agent.turn.calls == 3);
     d.depth = 1;
     start(d, TCALL_EVERYTHING, 20, 0, 0);
     PART(turn(nested) == TCALL_OK && strstr(sent[2], "unknown-tool"));
@@ -306,7 +305,7 @@ static void budgets(void)
     all = true;
     start(with(0), TCALL_EVERYTHING, 5, 0, 0);
     r = turn(endless);
-    PART(at <= 5 && agent.rounds <= 5 && r != TCALL_E_AGAIN);
+    PART(at <= 5 && agent.turn.rounds <= 5 && r != TCALL_E_AGAIN);
     start(with(0), TCALL_EVERYTHING, 3, 0, 0);
     PART(turn(twice) == TCALL_E_LIMIT && at == 3 && says("Answer now."));
     start(with(0), TCALL_EVERYTHING, 20, 4, 0);

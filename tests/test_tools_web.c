@@ -2,7 +2,6 @@
  * row of the catalogue of faults by its id, over servers on 127.0.0.1. The
  * rule for addresses is the real one, but that 127.0.0.1 counts as public. */
 #define _GNU_SOURCE
-#define TTOOL_IMPLEMENTATION
 #include "tools/web.h"
 #include "tools.h"
 #include "peer.h"

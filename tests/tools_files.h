@@ -10,18 +10,21 @@
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/lint.h"
+#include "tools/pattern.h"
 #include "tools/todo.h"
 #include "check.h"
 #include "result_log.h"
 #include "timed.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <ftw.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <stdarg.h>
 #include <sys/mount.h>
 #include <sys/resource.h>

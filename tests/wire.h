@@ -117,6 +117,8 @@ static inline const char *read_body(const tcall_provider *provider,
         if (item.kind == TCALL_ITEM_TEXT) {
             tcall_write_text(&w, "text: ");
             show(&w, item.text, "\n");
+            if (said[0] && provider == &tcall_responses)
+                strcat(said, "\n\n"); /* its messages are shown apart */
             strncat(said, item.text.ptr, item.text.len);
         } else if (item.kind == TCALL_ITEM_CALL) {
             show_call(&w, &item);

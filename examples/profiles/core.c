@@ -56,7 +56,7 @@ int main(void)
     for (board_begin(); board_word(name, sizeof name);) {
         tcall_writer_init(&out, answer, sizeof answer);
         board_line(line, sizeof line);
-        tcall_execute(&tc, tcall_str_of(name), tcall_str_of(line), &out);
+        tcall_execute(&tc, tcall_str_of(name), tcall_str_of(line), &out, NULL);
         board_say(answer, out.fill);
     }
 }

@@ -6,7 +6,6 @@
  * Results go to standard output, as cat -n and grep -rn write theirs. */
 #define _GNU_SOURCE
 #define TOOLCALL_IMPLEMENTATION
-#define TTOOL_IMPLEMENTATION
 #include "tools/files.h"
 
 static char block[1 << 20], memory[TTOOL_MEMORY], result[1 << 20];

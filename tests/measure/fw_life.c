@@ -64,6 +64,7 @@ int main(void)
     call.arguments = tcall_str_of(arguments);
     tcall_hydrate(&tc, &call);
     if (tcall_invoke(&tc, &call, &out) == TCALL_E_APPROVAL)
-        tcall_ledger_decide(&ledger, &tc, call.id, TCALL_VERDICT_ALLOW);
+        tcall_ledger_decide(&ledger, tcall_call_key(&tc, &call),
+                            TCALL_VERDICT_ALLOW);
     return tcall_invoke(&tc, &call, &out);
 }

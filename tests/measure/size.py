@@ -17,7 +17,8 @@ each built with -Os and, where speed is measured too, with -O2:
     http     that with one provider, and HTTP over a stream of bytes
 
 On the M4 the program `default` is built once more with each switch, and with
-tokens made by jsmn: what that saves is printed. The program `agent` is built
+tokens made by jsmn: what that saves is printed (with SWITCHES=some, of a sixth of
+them, see tests/turn). The program `agent` is built
 once more with each further provider beside the first.
 
 The bytes of an image are shared out among the chapters of the header by the
@@ -195,6 +196,15 @@ def symbol_of(section):
 
 
 # ------------------------------------------------------------------ images
+
+def due(names):
+    """With SWITCHES=some those that have their turn, see tests/turn."""
+    if os.environ.get("SWITCHES") != "some":
+        return names
+    turn = run([ROOT / "tests" / "turn", "6"]).strip()
+    return [name for i, name in enumerate(names)
+            if turn == "all" or i % 6 == int(turn)]
+
 
 def switches():
     """The names of all chapters that can be left out."""
@@ -532,7 +542,7 @@ def main():
 
         jobs = {f"TOOLCALL_NO_{name}": pool.submit(
             without, [f"-DTOOLCALL_NO_{name}"], f"no_{name}")
-            for name in switches() if name not in ("AGENT", "OPENAI")}
+            for name in due(switches()) if name not in ("AGENT", "OPENAI")}
         if "TOOLCALL_JSMN" in run([ROOT / "src" / "switches"]):
             jobs["TOOLCALL_JSMN"] = pool.submit(without, [
                 "-DTOOLCALL_JSMN", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS",

@@ -1,0 +1,343 @@
+#pragma once
+#include "agent.h"
+#include "invoke.c"
+#include "mend.c"
+#include "agent_desc.c"
+
+/* ==========================================================================
+ * >>agent_calls: the calls of an answer get their results
+ *
+ * They are run in batches, or, in a plan, answered by whoever made it. Each
+ * call gets one result, whatever becomes of the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+enum {
+    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,   /* no turn */
+    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
+    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
+    TCALL_AGENT_SEND_,   /* write the request */
+    TCALL_AGENT_READ_,   /* read the answer */
+    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
+};
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+{
+    uint32_t limit = agent->desc.max_ms;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+        return TCALL_E_TIMEOUT;
+    if (agent->desc.max_turn_tokens &&
+        agent->turn.tokens >= agent->desc.max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* Finds the index-th call of the last answer. */
+static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
+                                   tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    while (tcall_chat_next(&agent->chat, &at, item))
+        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
+            return true;
+    return false;
+}
+
+/* The call as it came, not hydrated yet. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int index, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (!tcall_agent_find_call_(agent, index, &item))
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->turn = &agent->turn;
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
+                    agent->state == TCALL_AGENT_PLANNED_;
+    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    return tcall_hydrate(agent->desc.tc, call);
+}
+
+/* A result belongs to its call by the id; the name is for providers that want
+ * it once more. */
+static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
+                                   tcall_str text, int error)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_RESULT;
+    item.id = call->id;
+    item.name = call->name;
+    item.text = text;
+    item.error = error;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* All calls have their results, so that nothing refers to them any more. */
+static void tcall_agent_mend_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.strict_json);
+}
+
+/* Does a call of the last answer with this id have no result yet? */
+static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int lacks = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (tcall_str_eq(item.id, id))
+            lacks += (item.kind == TCALL_ITEM_CALL) -
+                     (item.kind == TCALL_ITEM_RESULT);
+    return lacks > 0;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ ||
+        !tcall_agent_lacks_result_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_add_result_(agent, call, text,
+                                     error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        return result;
+    if (++agent->call_at == (size_t)agent->answer.calls) {
+        tcall_agent_mend_(agent);
+        agent->state = TCALL_AGENT_OPEN_;
+    }
+    return TCALL_OK;
+}
+
+/* Has one of the first count calls of the batch the same id as the next? */
+static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
+{
+    int i;
+    for (i = 0; i < count; i++)
+        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
+            return true;
+    return false;
+}
+
+/* Room for so many calls at a time: in the block, or for one in the agent. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int left = agent->answer.calls - (int)agent->call_at;
+    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
+    agent->batch_high = block->high;
+    agent->batch = NULL;
+    if (count > 1)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = &agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    int room = tcall_agent_batch_room_(agent), count;
+    for (count = 0; count < room; count++) {
+        tcall_call *call = &agent->batch[count];
+        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        /* One that has the id of another, or no memory beside it, waits until
+         * those before it are done. */
+        if (tcall_agent_same_id_(agent, count) ||
+            (error == TCALL_E_MEMORY && count > 0)) {
+            tcall_release(agent->desc.tc, call);
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls ||
+            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+    }
+    agent->batch_count = count;
+    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Moves the results that are next in order to the chat: text is that of the
+ * first, those after it were kept. */
+static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+{
+    while (agent->delivered < agent->batch_count) {
+        const tcall_call *call = &agent->batch[agent->delivered];
+        int error;
+        if (call->cx.state != TCALL_DONE_)
+            break;
+        error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error < 0)
+            return error;
+        if (++agent->delivered < agent->batch_count)
+            text = agent->batch[agent->delivered].cx.result.output;
+    }
+    return TCALL_OK;
+}
+
+/* Gives one call of the batch its turn. The result is written where its item
+ * will lie, and kept in the block if others come before it. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
+{
+    tcall *tc = agent->desc.tc;
+    tcall_block *block = &tc->block;
+    tcall_call *call = &agent->batch[agent->current];
+    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    tcall_writer *out = &agent->out;
+    int result;
+    if (over < 0)
+        tcall_cancel(call, over);
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    /* A quarter of what is free is for the call itself. */
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    /* Nobody else may take the room while the tool writes there. */
+    block->low += head + room;
+    result = tcall_invoke(tc, call, out);
+    block->low -= head + room;
+    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
+        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    if (tcall_waits_(result))
+        return result;
+    if (out->error)
+        return out->error;
+    if (agent->current == agent->delivered)
+        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
+    return tcall_keep_(&call->cx, call->cx.result.output,
+                       &call->cx.result.output);
+}
+
+/* Adds what a call waits for, counted from now. */
+static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    tcall_wait wait = call->cx.wait;
+    if (wait.ms != TCALL_WAIT_NEVER)
+        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
+    tcall_wait_merge(&agent->wait, &wait);
+}
+
+/* A call that only waits for a time is left alone until then: the agent may be
+ * called more often than it has to. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+        !agent->desc.transport.now_ms)
+        return true;
+    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+}
+
+/* Turns to the next call of the batch that is not done. Only where all of them
+ * wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_rotate_(tcall_agent *agent, int result)
+{
+    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    do
+        agent->current = (agent->current + 1) % agent->batch_count;
+    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
+    agent->waiting = waits ? agent->waiting + 1 : 0;
+    agent->asking = asks ? agent->asking + 1 : 0;
+    if (agent->waiting < open)
+        return TCALL_E_AGAIN;
+    for (i = 0; i < agent->batch_count; i++)
+        if (agent->batch[i].cx.state != TCALL_DONE_)
+            tcall_agent_await_(agent, &agent->batch[i]);
+    asks = agent->asking >= open;
+    agent->waiting = 0;
+    if (asks)
+        agent->asking = 0;
+    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* All of the batch have their results: takes up the next calls, or begins the
+ * next round. */
+static int tcall_agent_batch_done_(tcall_agent *agent, int over)
+{
+    agent->call_at += (size_t)agent->batch_count;
+    agent->batch_count = 0;
+    agent->desc.tc->block.high = agent->batch_high;
+    if (agent->call_at < (size_t)agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_mend_(agent);
+    if (over < 0)
+        return over;
+    agent->state = TCALL_AGENT_OPEN_;
+    return TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while. Where the turn is over, calls that are under way
+ * are told so and still get their results: each call must have one. */
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    tcall_call *call;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    call = &agent->batch[agent->current];
+    result = TCALL_E_AGAIN;
+    if (over < 0 || tcall_agent_due_(agent, call)) {
+        result = tcall_agent_turn_(agent, over);
+        call->cx.wait_began = tcall_agent_now_(agent);
+    }
+    if (result < 0 && !tcall_waits_(result))
+        return result;
+    return agent->delivered < agent->batch_count
+               ? tcall_agent_rotate_(agent, result)
+               : tcall_agent_batch_done_(agent, over);
+}
+
+/* Calls that are under way come to their end, whatever becomes of the turn:
+ * what they hold is released. Nobody reads their results. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
+{
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (!call->cx.state || call->cx.state == TCALL_DONE_)
+            continue;
+        tcall_writer_init(&agent->out, agent->io, 0);
+        tcall_cancel(call, TCALL_E_CANCELLED);
+        tcall_invoke(agent->desc.tc, call, &agent->out);
+    }
+    if (agent->batch_count)
+        agent->desc.tc->block.high = agent->batch_high;
+    agent->batch_count = 0;
+}
+
+#endif /* TOOLCALL_NO_AGENT */

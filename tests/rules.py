@@ -1,0 +1,75 @@
+"""What receivers refuse in a request though their types and OpenAPI files do not say
+so: names and ids that have been refused, calls without results, numbers beyond
+double, keys that come twice."""
+import json
+import re
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+ID = {"openai": re.compile(r"[!-~]{1,40}\Z"), "groq": re.compile(r"[!-~]+\Z"), "responses": re.compile(r"[!-~]{1,64}\Z"),
+      "anthropic": re.compile(r"[A-Za-z0-9_-]+\Z"), "mistral": re.compile(r"[A-Za-z0-9]{9}\Z"),
+      "ollama": re.compile(r"[!-~]*\Z"), "gemini": re.compile(r"[!-~]*\Z")}
+
+
+def calls_and_results(provider, body):
+    """In order: ("call", id, name, arguments) and ("result", id, name or None)."""
+    for item in body.get("messages") or body.get("input") or body.get("contents"):
+        for call in item.get("tool_calls", ()):
+            yield "call", call.get("id"), call["function"]["name"], call["function"]["arguments"]
+        if item.get("role") == "tool":
+            yield "result", item.get("tool_call_id"), item.get("tool_name")
+        if item.get("type") == "function_call":
+            yield "call", item["call_id"], item["name"], item["arguments"]
+        elif item.get("type") == "function_call_output":
+            yield "result", item["call_id"], None
+        blocks = item.get("content") if provider == "anthropic" else item.get("parts")
+        for block in blocks if isinstance(blocks, list) else ():
+            if block.get("type") == "tool_use":
+                yield "call", block["id"], block["name"], block["input"]
+            elif block.get("type") == "tool_result":
+                yield "result", block["tool_use_id"], None
+            elif "functionCall" in block:
+                call = block["functionCall"]
+                yield "call", call.get("id"), call["name"], call["args"]
+            elif "functionResponse" in block:
+                answer = block["functionResponse"]
+                yield "result", answer.get("id"), answer["name"]
+
+
+def exact(text):
+    """The JSON value of a text that every reader understands alike."""
+    def pairs(members):
+        if len({key for key, _ in members}) < len(members):
+            raise ValueError("a key twice")
+        return dict(members)
+
+    def number(digits):
+        if float(digits) in (float("inf"), -float("inf")):
+            raise ValueError("beyond double: " + digits)
+        return float(digits)
+    value = json.loads(text, object_pairs_hook=pairs, parse_float=number, parse_constant=number)
+    json.dumps(value, ensure_ascii=False).encode()  # fails on half a surrogate pair
+    return value
+
+
+def fault(provider, text):
+    """What is wrong with a request, or None."""
+    open_calls = []
+    try:
+        for kind, ident, name, *arguments in calls_and_results(provider, exact(text)):
+            if not ID[provider].match(ident or ""):
+                return f"the id {ident!r}"
+            if name is not None and not NAME.match(name):
+                return f"the name {name!r}"
+            if kind == "call":
+                open_calls.append((ident, name))
+                value = exact(arguments[0]) if isinstance(arguments[0], str) else arguments[0]
+                if not isinstance(value, dict):
+                    return f"arguments {value!r}"
+                continue
+            match = [c for c in open_calls if c[0] == ident and name in (None, c[1])]
+            if not match:
+                return f"a result without its call: {ident!r} of {open_calls}"
+            open_calls.remove(match[0])
+    except (ValueError, UnicodeError) as error:
+        return str(error)
+    return f"calls without result: {open_calls}" if open_calls else None

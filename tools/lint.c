@@ -1,0 +1,387 @@
+/* lint.c - see lint.h */
+#include "tools/gnu.h"
+
+#include "tools/lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TTOOL_LINT_TEXT_ = 160, TTOOL_LINT_LEVELS_ = 8 };
+
+typedef struct ttool_lint_ {
+    void (*found)(void *user, const ttool_finding *finding);
+    void *user;
+    const tcall_tool *tools; /* all of them */
+    const tcall_tool *tool;  /* the one at hand */
+    int count;
+    tcall_writer pointer;
+    char pointer_text[190];
+} ttool_lint_;
+
+static void ttool_lint_report_(ttool_lint_ *lint, const char *code,
+                               const char *provider, bool note,
+                               const char *text)
+{
+    ttool_finding finding;
+    finding.code = code;
+    finding.provider = provider;
+    finding.tool = lint->tool;
+    finding.pointer.ptr = lint->pointer_text;
+    finding.pointer.len = lint->pointer.fill;
+    finding.text = tcall_str_of(text);
+    finding.note = note;
+    lint->count += !note;
+    lint->found(lint->user, &finding);
+}
+
+/* Points at one member of the tool. */
+static void ttool_lint_at_(ttool_lint_ *lint, const char *member)
+{
+    tcall_writer_init(&lint->pointer, lint->pointer_text,
+                      sizeof lint->pointer_text);
+    tcall_write_text(&lint->pointer, member);
+}
+
+/* Points at a member of what was pointed at: RFC 6901, section 3. */
+static void ttool_lint_step_(ttool_lint_ *lint, tcall_str key)
+{
+    size_t i;
+    tcall_write_text(&lint->pointer, "/");
+    for (i = 0; i < key.len; i++)
+        if (key.ptr[i] == '~' || key.ptr[i] == '/')
+            tcall_write_text(&lint->pointer, key.ptr[i] == '~' ? "~0" : "~1");
+        else
+            tcall_write_bytes(&lint->pointer, key.ptr + i, 1);
+}
+
+size_t ttool_lint_tokens(size_t bytes)
+{
+    return (bytes + 3) / 4;
+}
+
+/* -- Names -- */
+
+/* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
+typedef struct ttool_name_rule_ {
+    const char *provider;
+    const char *more;
+    size_t max;
+    bool letter_first; /* or _ */
+} ttool_name_rule_;
+
+static bool ttool_lint_fits_(const ttool_name_rule_ *rule, const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz_";
+    size_t length = strlen(name), i;
+    for (i = 0; i < length; i++) {
+        bool letter = strchr(letters, name[i]) != NULL;
+        bool other = strchr("0123456789-", name[i]) != NULL ||
+                     strchr(rule->more, name[i]) != NULL;
+        if (!letter && (!other || (i == 0 && rule->letter_first)))
+            return false;
+    }
+    return length > 0 && length <= rule->max;
+}
+
+static void ttool_lint_rule_(ttool_lint_ *lint, const ttool_name_rule_ *rule)
+{
+    char text[TTOOL_LINT_TEXT_];
+    tcall_writer writer;
+    tcall_writer_init(&writer, text, sizeof text - 1);
+    tcall_write_text(&writer, "must be 1 to ");
+    tcall_write_int(&writer, (tcall_int)rule->max);
+    tcall_write_text(&writer, " of A-Z a-z 0-9 _ -");
+    if (*rule->more)
+        tcall_write_text(&writer, " ");
+    tcall_write_text(&writer, rule->more);
+    if (rule->letter_first)
+        tcall_write_text(&writer, " and begin with a letter or _");
+    text[writer.fill] = '\0';
+    ttool_lint_report_(lint, "name", rule->provider, false, text);
+}
+
+static void ttool_lint_name_(ttool_lint_ *lint)
+{
+    static const ttool_name_rule_ rules[] = {
+        {"openai", "", 64, false},     {"responses", "", 128, false},
+        {"anthropic", "", 128, false}, {"gemini", ".:", 128, true},
+        {"mcp", "./", 64, false},
+    };
+    const char *name = lint->tool->name ? lint->tool->name : "";
+    const tcall_tool *other;
+    size_t i;
+    ttool_lint_at_(lint, "/name");
+    for (i = 0; i < TCALL_ARRAY_LEN(rules); i++)
+        if (!ttool_lint_fits_(&rules[i], name))
+            ttool_lint_rule_(lint, &rules[i]);
+    for (other = lint->tools; other < lint->tool; other++)
+        if (strcmp(other->name ? other->name : "", name) == 0) {
+            ttool_lint_report_(lint, "name", NULL, false,
+                               "another tool has this name");
+            return;
+        }
+}
+
+/* -- Parameters and the description -- */
+
+/* Visits the parameters of a schema and, level by level, theirs. Returns how
+ * many the schema has itself. */
+static int ttool_lint_parameters_(ttool_lint_ *lint, tcall_json schema,
+                                  int level, bool *nested)
+{
+    tcall_json parameter =
+        tcall_json_first(tcall_json_get(schema, "properties"));
+    int count = 0;
+    if (level == TTOOL_LINT_LEVELS_)
+        return 0;
+    for (; parameter.tok; parameter = tcall_json_next(parameter), count++) {
+        tcall_writer here = lint->pointer;
+        tcall_json inner = parameter;
+        *nested = *nested || level > 0;
+        tcall_write_text(&lint->pointer, "/properties");
+        ttool_lint_step_(lint, tcall_json_key(parameter));
+        if (tcall_json_str(tcall_json_get(parameter, "description")).len == 0)
+            ttool_lint_report_(lint, "parameter", NULL, false,
+                               "has no description: say what it is, its unit "
+                               "and its range");
+        while (tcall_json_get(inner, "items").tok) {
+            tcall_write_text(&lint->pointer, "/items");
+            inner = tcall_json_get(inner, "items");
+        }
+        ttool_lint_parameters_(lint, inner, level + 1, nested);
+        lint->pointer = here;
+    }
+    return count;
+}
+
+static void ttool_lint_description_(ttool_lint_ *lint, int parameters,
+                                    bool nested)
+{
+    char text[TTOOL_LINT_TEXT_];
+    size_t tokens =
+        ttool_lint_tokens(tcall_str_of(lint->tool->description).len);
+    size_t least = nested || parameters > 4 ? 25 : 10;
+    size_t most = nested || parameters > 1 ? 40 : 20;
+    tcall_writer writer;
+    ttool_lint_at_(lint, "/description");
+    if (tokens >= least && tokens <= most)
+        return;
+    tcall_writer_init(&writer, text, sizeof text - 1);
+    tcall_write_text(&writer, "has about ");
+    tcall_write_int(&writer, (tcall_int)tokens);
+    tcall_write_text(&writer, " tokens, should have ");
+    tcall_write_int(&writer, (tcall_int)least);
+    tcall_write_text(&writer, " to ");
+    tcall_write_int(&writer, (tcall_int)most);
+    tcall_write_text(&writer, ": what it does and when to use it");
+    text[writer.fill] = '\0';
+    ttool_lint_report_(lint, "description", NULL, false, text);
+}
+
+/* -- What a request holds -- */
+
+/* Counts how often a text comes by in what is written. */
+typedef struct ttool_count_ {
+    const char *wanted; /* its first character occurs in it only once */
+    size_t matched, found;
+} ttool_count_;
+
+static int ttool_count_bytes_(void *user, const char *bytes, size_t len)
+{
+    ttool_count_ *count = (ttool_count_ *)user;
+    size_t i;
+    for (i = 0; i < len; i++) {
+        if (bytes[i] != count->wanted[count->matched])
+            count->matched = 0;
+        if (bytes[i] == count->wanted[count->matched])
+            count->matched++;
+        if (!count->wanted[count->matched]) {
+            count->found++;
+            count->matched = 0;
+        }
+    }
+    return (int)len;
+}
+
+/* Writes a request with these tools; its length. */
+static size_t ttool_lint_request_(const tcall_provider *provider,
+                                  const tcall_tool *tools, size_t tool_count,
+                                  ttool_count_ *count)
+{
+    char empty[8], piece[256];
+    tcall_block none;
+    tcall_chat chat;
+    tcall_chat_request request;
+    tcall_writer writer;
+    memset(&request, 0, sizeof request);
+    tcall_block_init(&none, empty, sizeof empty);
+    tcall_chat_init(&chat, &none);
+    request.chat = &chat;
+    request.model = "";
+    request.allow = TCALL_EVERYTHING;
+    request.tools = tools;
+    request.tool_count = tool_count;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, ttool_count_bytes_, count);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    return writer.len;
+}
+
+size_t ttool_lint_bytes(const tcall_provider *provider, const tcall_tool *tools,
+                        size_t tool_count)
+{
+    ttool_count_ count = {",", 0, 0};
+    return ttool_lint_request_(provider, tools, tool_count, &count) -
+           ttool_lint_request_(provider, tools, 0, &count);
+}
+
+/* How many of the tools, the last of which is made strict or not, are sent in
+ * strict mode. */
+static size_t ttool_lint_strict_tools_(const tcall_provider *provider,
+                                       tcall_tool *tools, size_t tool_count,
+                                       bool strict)
+{
+    ttool_count_ count = {",\"strict\":true", 0, 0};
+    tools[tool_count - 1].strict = strict;
+    ttool_lint_request_(provider, tools, tool_count, &count);
+    return count.found;
+}
+
+/* strict: the tools before this one that ask for strict mode, since a request
+ * allows only so many, and room for one more. */
+static void ttool_lint_strict_(ttool_lint_ *lint, tcall_tool *strict,
+                               size_t strict_count)
+{
+    static const struct {
+        const char *name;
+        const tcall_provider *provider;
+    } providers[] = {{"openai", &tcall_openai},
+                     {"anthropic", &tcall_anthropic}};
+    size_t i;
+    ttool_lint_at_(lint, "/parameters");
+    strict[strict_count] = *lint->tool;
+    for (i = 0; i < TCALL_ARRAY_LEN(providers); i++) {
+        const tcall_provider *provider = providers[i].provider;
+        if (ttool_lint_strict_tools_(provider, strict, strict_count + 1,
+                                     true) ==
+            ttool_lint_strict_tools_(provider, strict, strict_count + 1, false))
+            ttool_lint_report_(lint, "strict", providers[i].name,
+                               !lint->tool->strict,
+                               "is sent without strict mode, which cannot say "
+                               "it or has reached a limit");
+    }
+    strict[strict_count].strict = lint->tool->strict;
+}
+
+/* -- All of a tool -- */
+
+/* Reports a schema that arguments cannot be checked against. */
+static void ttool_lint_schema_(ttool_lint_ *lint)
+{
+    char text[TTOOL_LINT_TEXT_];
+    tcall_schema schema;
+    tcall_writer writer;
+    ttool_lint_at_(lint, "/parameters");
+    if (lint->tool->shape)
+        return; /* whatever it says can be checked */
+    if (!lint->tool->parameters) {
+        if (!lint->tool->allow_no_schema)
+            ttool_lint_report_(lint, "schema", NULL, false,
+                               "is missing: nothing would be checked");
+        return;
+    }
+    if (tcall_schema_compile(&schema, tcall_str_of(lint->tool->parameters),
+                             NULL, 0, TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
+        return;
+    tcall_writer_init(&writer, text, sizeof text - 1);
+    tcall_write_schema_error(&writer, &schema);
+    text[writer.fill] = '\0';
+    ttool_lint_report_(lint, "schema", NULL, false, text);
+}
+
+/* Parses the schema into memory that the caller frees; false: it is no JSON. */
+static bool ttool_lint_parse_(const char *text, tcall_json *schema,
+                              void **memory)
+{
+    size_t length = strlen(text);
+    size_t tokens = (length + 1) * sizeof(tcall_tok);
+    char *copy;
+    *memory = malloc(tokens + length + 1);
+    if (!*memory)
+        return false;
+    copy = (char *)*memory + tokens;
+    memcpy(copy, text, length + 1);
+    return tcall_json_parse(schema, copy, length, (tcall_tok *)*memory,
+                            length + 1, NULL) > 0;
+}
+
+/* Writes the schema that the arguments are checked against. */
+static void ttool_lint_write_(tcall_writer *writer, const tcall_tool *tool)
+{
+#ifndef TOOLCALL_NO_SHAPES
+    if (tool->shape)
+        tcall_write_shape(writer, tool->shape);
+#endif
+    if (tool->parameters)
+        tcall_write_text(writer, tool->parameters);
+}
+
+/* Returns the same as text that the caller frees; NULL: there is none. */
+static char *ttool_lint_text_(const tcall_tool *tool)
+{
+    tcall_writer writer;
+    char *text;
+    tcall_writer_init(&writer, NULL, 0);
+    ttool_lint_write_(&writer, tool);
+    text = writer.len ? (char *)malloc(writer.len + 1) : NULL;
+    if (!text)
+        return NULL;
+    tcall_writer_init(&writer, text, writer.len);
+    ttool_lint_write_(&writer, tool);
+    text[writer.fill] = '\0';
+    return text;
+}
+
+static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
+                             size_t strict_count)
+{
+    tcall_json schema;
+    void *memory = NULL;
+    bool nested = false;
+    int parameters = 0;
+    char *text = ttool_lint_text_(lint->tool);
+    ttool_lint_name_(lint);
+    ttool_lint_schema_(lint);
+    if (text && ttool_lint_parse_(text, &schema, &memory)) {
+        ttool_lint_at_(lint, "/parameters");
+        parameters = ttool_lint_parameters_(lint, schema, 0, &nested);
+        ttool_lint_strict_(lint, strict, strict_count);
+    }
+    free(memory);
+    free(text);
+    ttool_lint_description_(lint, parameters, nested);
+}
+
+int ttool_lint(const tcall_tool *tools, size_t tool_count,
+               void (*found)(void *user, const ttool_finding *finding),
+               void *user)
+{
+    tcall_tool *strict =
+        (tcall_tool *)malloc((tool_count + 1) * sizeof(tcall_tool));
+    size_t strict_count = 0, i;
+    ttool_lint_ lint;
+    memset(&lint, 0, sizeof lint);
+    lint.found = found;
+    lint.user = user;
+    lint.tools = tools;
+    for (i = 0; strict && i < tool_count; i++) {
+        lint.tool = &tools[i];
+        ttool_lint_tool_(&lint, strict, strict_count);
+        strict_count +=
+            tools[i].strict && (tools[i].parameters || tools[i].shape);
+    }
+    free(strict);
+    return lint.count;
+}
