@@ -409,3 +409,34 @@ int ttool_find_dir_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                            "is no directory\nName the directory it is in.");
     return r;
 }
+
+/* A file with several names may be somebody's outside: see workspace.h. */
+int ttool_one_name_(tcall_ctx *cx, const ttool_place *at, tcall_writer *out)
+{
+    const ttool_workspace *ws = (const ttool_workspace *)cx->user;
+    return ttool_has_names_(ws, &at->st)
+               ? ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
+                             "has several names (hard links), perhaps outside"
+                             "\nLeave it, or ask the user for a copy.")
+               : TCALL_OK;
+}
+
+int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                     tcall_writer *out)
+{
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
+    if (r < 0)
+        return r;
+    if (!S_ISREG(at->st.st_mode))
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
+                           ttool_kind_(at->st.st_mode));
+    r = ttool_one_name_(cx, at, out);
+    if (r < 0)
+        return r;
+    if (ttool_guards_(at->path) & TTOOL_SECRET_)
+        return ttool_ask_(cx, out, at->path,
+                          "has the name of a secret, and was not approved"
+                          "\nDo without it.");
+    return TCALL_OK;
+}

@@ -76,5 +76,10 @@ int ttool_find_there_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                       char type, ttool_place *at, tcall_writer *out);
 int ttool_find_dir_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                     ttool_place *at, tcall_writer *out);
+/* A regular file that may be read, perhaps after a yes. */
+int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                     tcall_writer *out);
+/* Fails where a file has several names: see workspace.h. */
+int ttool_one_name_(tcall_ctx *cx, const ttool_place *at, tcall_writer *out);
 
 #endif /* TTOOL_WALK_H */
