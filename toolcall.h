@@ -2167,7 +2167,7 @@ typedef struct tcall_tool {
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
-    uint8_t optional_permissions; /* used if allowed */
+    uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
@@ -2181,7 +2181,7 @@ typedef struct tcall_tool {
     bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
@@ -2270,7 +2270,10 @@ typedef struct tcall_desc {
     size_t tool_count; /* at most 65,535 */
     tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
     size_t row_count;  /* of these, those of tools included */
+    /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    uint16_t roles;    /* bits, of the user: tool->roles must have one */
+    uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
     bool strict_types; /* refuse "5" for an integer and the like */
@@ -2296,7 +2299,8 @@ typedef struct tcall_desc {
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
     tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table; NULL: none */
+                             * each fault of a table, and for what may have been
+                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2322,6 +2326,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     tcall_listener *listeners;
 } tcall;
 
@@ -2442,14 +2448,11 @@ typedef struct tcall_pick_opts {
     uint8_t max;         /* most tools besides the pinned ones; default 3 */
     uint16_t min_score;  /* thousandths; default 50 */
     uint8_t relative;    /* percent of the best score that others need */
-    uint8_t allow;       /* permissions given; default: the registry's */
     bool allow_unsafe;   /* also pick tools that do more than read */
     bool streaming;      /* pick only tools that stream */
     bool stable;         /* give picks in the order of registration, so that
                             requests change little; default: best first */
-    uint16_t roles;      /* of the user: tool->roles must have one of them */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
-    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
@@ -2693,6 +2696,7 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
+    bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
     size_t block_high; /* what tcall_release restores */
 };
@@ -2728,6 +2732,10 @@ TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
  * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
+
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, looked up by name in the call, then in its
  * session, then in the registry; NULL when there is none. */
@@ -3135,10 +3143,10 @@ typedef struct tcall_chat_request {
     const tcall_chat *chat;
     const tcall_tool *tools;
     size_t tool_count;
-    /* Tools to send, by index; NULL: all of them. */
-    const uint16_t *picks;
-    size_t pick_count;
-    unsigned allow; /* tools that need more permissions are not sent */
+    /* Bits: which of the tools are sent, the lowest of a byte first; NULL:
+     * those that these permissions suffice for. */
+    const uint8_t *offer;
+    unsigned allow;
     tcall_choice choice;
     const char *choice_name;
     int max_tokens; /* of the answer, thinking included; default 8192 where one
@@ -3639,11 +3647,12 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
-     * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, or none is new, those of the turn before are. Other tools make
-     * the provider read all anew, and void the reasoning that was to go back.
-     * NULL: all are sent. */
+    /* Not NULL: tools that these options exclude are not offered, and of more
+     * than TCALL_AGENT_ALL tools only those that they pick for what the user
+     * says first: picks are made by the first turn that has some, and kept.
+     * Other tools would make the provider read all anew, and void the reasoning
+     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
+     * tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -3709,8 +3718,8 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Begins a turn in which nothing runs, and does one exchange. tools are those
- * that the model gets to see, from tcall_pick or with only their index set, at
- * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * that are offered where they are permitted, from tcall_pick or with only their
+ * index set; NULL: those of tcall_agent_say. Returns the number of
  * calls in the answer; 0 ends the turn.
  *
  * Look at each with tcall_agent_call. Then give each its result, with
@@ -3739,12 +3748,11 @@ struct tcall_agent {
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;        /* the transport has to be closed */
-    bool reconnected;   /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of picks */
-    uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t tries;              /* of this request */
+    bool opened;       /* the transport has to be closed */
+    bool reconnected;  /* a dead connection was replaced */
+    bool picked;       /* the offer is only made smaller from now on */
+    size_t offer_size; /* bytes of tc->offer */
+    uint16_t tries;    /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
@@ -13294,6 +13302,50 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow)
     return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
+/* Returns what the tool may do: what it needs, and of the rest what is allowed.
+ */
+TCALL_SHARED_ unsigned tcall_may_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_needs_(tool) | (tool->optional_permissions & tc->desc.allow);
+}
+
+/* ---- the offer ---- */
+
+/* Returns what the user of the registry lacks for this tool, or NULL. */
+TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
+                                          const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (!tcall_enabled(tool, desc->allow))
+        return "permissions";
+    if (tool->roles && !(tool->roles & desc->roles))
+        return "roles";
+    if (tool->groups && desc->groups && !(tool->groups & desc->groups))
+        return "groups";
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
+{
+    return bits[index / 8] >> index % 8 & 1;
+}
+
+TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+{
+    uint8_t bit = (uint8_t)(1 << index % 8);
+    bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
+}
+
+/* Is there this tool? The model has what the turn offers, a program all that
+ * the registry gives to its user. */
+TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
+                                     bool by_model)
+{
+    if (by_model && tc->offer)
+        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+    return !tcall_withheld_(tc, tool);
+}
+
 size_t tcall_peak(const tcall *tc)
 {
     return tc->block.peak;
@@ -13587,6 +13639,52 @@ static int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
+
+/* ---- what may have been forgotten ---- */
+
+#ifndef TOOLCALL_NO_REPORT
+
+/* Is there a hook that may give approval? */
+static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+            return true;
+    return false;
+}
+
+/* Reports what is allowed, but hardly meant: a tool that nobody can call. */
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    const char *withheld = tcall_withheld_(tc, tool);
+    tcall_writer *out = desc->report;
+    if (out && withheld) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out,
+                         "note: nobody can call it: tcall_desc lacks its ");
+        tcall_write_text(out, withheld);
+        tcall_write_text(out, "\n");
+    }
+    if (out && tool->confirm && !desc->approve &&
+        !tcall_has_consent_(desc->hooks, desc->hook_count) &&
+        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
+                              "call is denied\n");
+    }
+}
+
+#else
+
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+}
+
+#endif
 
 /* ---- schemas of a row ---- */
 
@@ -13930,6 +14028,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    if (r == TCALL_OK)
+        tcall_row_notes_(tc, tool);
     return r;
 }
 
@@ -13986,6 +14086,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
@@ -14014,6 +14117,8 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->permissions = TCALL_GONE_;
     row->pinned = false;
     tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
     return TCALL_OK;
 }
 
@@ -15565,7 +15670,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_indexing_ making;
     memset(index, 0, sizeof *index);
     memset(&making, 0, sizeof making);
-    if (tc->desc.tool_count > 0xFFFF)
+    if (tc->offer || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
     if (!tcall_index_make_(&making, &tc->desc)) {
@@ -15639,26 +15744,22 @@ typedef struct tcall_ranking_ {
 /* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
-static const char *tcall_pick_excludes_(const tcall *tc,
-                                        const tcall_pick_opts *opts,
-                                        const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
 {
-    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
+    const char *withheld = tcall_withheld_(tc, tool);
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs_(tool) == TCALL_READ
+                    ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
+    if (withheld)
+        return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (tool->roles && !(tool->roles & opts->roles))
-        return "roles";
     if (opts->max_cost && tool->cost > opts->max_cost)
         return "cost";
-    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
-        return "groups";
     return NULL;
 }
 
@@ -16122,10 +16223,10 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (tcall_enabled(&desc->tools[i], desc->allow))
+        if (!tcall_withheld_(tc, &desc->tools[i]))
             saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        if (tcall_enabled(picks[count].tool, desc->allow))
+        if (!tcall_withheld_(tc, picks[count].tool))
             saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
@@ -16342,6 +16443,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 #else
 
 /* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
+{
+    (void)tc;
+    (void)opts;
+    (void)tool;
+    return NULL;
+}
+
 TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
                              const tcall_pick_opts *opts, tcall_picked *picks,
                              int max)
@@ -17026,6 +17137,9 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
@@ -17175,6 +17289,12 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
         if (strcmp(d->services[i].name, name) == 0)
             service = &d->services[i];
     return service ? service->object : NULL;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
@@ -17721,14 +17841,15 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_tool *tool;
-    size_t i = 0;
+    const tcall *tc = call->cx.tc;
+    size_t i;
     tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(out, tool->name);
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
@@ -17785,7 +17906,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_int(out, (tcall_int)failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
+        tcall_write_available_(out, cx->call);
     else
         tcall_write_call_errors(out, call);
 }
@@ -17874,6 +17995,11 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "this tool was removed");
         return;
     }
+    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+        return;
+    }
     tcall_write_text(out, "needs ");
     if (tool->permissions)
         tcall_write_permissions_(out, tool->permissions, false);
@@ -17902,7 +18028,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 #endif
 
-/* Checks that the registry allows what the tool needs. The reason is kept:
+/* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
@@ -17911,7 +18037,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+    if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
@@ -17943,7 +18069,7 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads_only = tool->permissions == TCALL_READ;
+    bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
     bool confirm = tool->confirm && !tool->looks_first;
     if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
@@ -18270,10 +18396,11 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 /* ---- attempts ---- */
 
 /* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
@@ -18295,7 +18422,7 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
 {
     cx->attempt++;
     *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
         *r = cx->last_attempt;
         return false;
     }
@@ -18602,7 +18729,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
     tcall_writer out;
     tcall_writer_init(&out, room, sizeof room);
     if (failure->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow))
+        tcall_withheld_(cx->tc, call->tool))
         tcall_write_remedy_(&out, cx);
     else if (tcall_was_refused_(cx))
         tcall_say_refused_(&out, call);
@@ -19261,7 +19388,7 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
-           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
@@ -19331,7 +19458,7 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_needs_(cx->call->tool) &
+    if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
@@ -19468,7 +19595,7 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
             return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
-            !tcall_repeatable_(cx->call->tool))
+            !tcall_repeatable_(cx))
             return r;
         tcall_pause_next_(cx, pause, retry);
     }
@@ -19570,8 +19697,7 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
     tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                            : TCALL_VERDICT_DENY);
-    row->state =
-        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
@@ -19655,7 +19781,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
     tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t key = tcall_call_key(cx->tc, cx->call);
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (tcall_repeatable_(cx->call->tool))
+    if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
@@ -21371,17 +21497,18 @@ typedef struct tcall_sent_tools_ {
     const tcall_provider *provider;
     const tcall_chat_request *request;
     const tcall_tool *tool; /* NULL: no more */
-    size_t next;            /* among the picks, or all */
+    size_t next;
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
-                           const tcall_tool *tool)
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
     const unsigned quirks = tools->provider->quirks;
-    if (!tcall_enabled(tool, request->allow))
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
         return false;
     if (request->choice == TCALL_CHOICE_NONE)
         return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
@@ -21393,14 +21520,11 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
-    size_t count = request->picks ? request->pick_count : request->tool_count;
+    size_t index;
     tools->tool = NULL;
-    while (tools->next < count && !tools->tool) {
-        size_t index =
-            request->picks ? request->picks[tools->next] : tools->next;
-        tools->next++;
-        if (index < request->tool_count &&
-            tcall_is_sent_(tools, &request->tools[index]))
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
             tools->tool = &request->tools[index];
     }
 }
@@ -24482,6 +24606,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     call->turn = &agent->turn;
     return true;
 }
@@ -24798,18 +24923,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -24841,6 +24981,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -24857,61 +24999,72 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* ---- the offer ---- */
+
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. */
-static void tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Takes all but these tools out of the offer. */
+static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
+                                int count)
 {
-    bool known = count < 0 ? !agent->picked : agent->picked;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int at = 0;
+        while (at < count && tools[at].index != i)
+            at++;
+        if (at == count)
+            tcall_set_offer_(tc->offer, i, false);
+    }
 }
 
-#ifndef TOOLCALL_NO_PICK
-
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
+ * TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count = -1, pinned = 0;
-    if (desc->pick_opts && desc->tc->desc.tool_count > TCALL_AGENT_ALL)
-        count = tcall_pick(desc->tc, text, desc->pick_opts, picks,
-                           TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count < 0 || pinned < count || agent->pick_count <= count)
-        tcall_agent_take_picks_(agent, picks, count);
+    int count, i;
+    if (!desc->pick_opts || agent->picked ||
+        desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return TCALL_OK;
+    count =
+        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    if (count < 0)
+        return count;
+    tcall_agent_narrow_(agent, picks, count);
+    /* For "hello" nothing fits: then the next turn picks. */
+    for (i = 0; i < count; i++)
+        agent->picked = agent->picked || !picks[i].pinned;
+    return TCALL_OK;
 }
 
-#else
-
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or without them what it picks. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
+                              const tcall_picked *tools, int count)
 {
-    (void)text;
-    tcall_agent_take_picks_(agent, NULL, -1);
+    if (tools)
+        agent->picked = false;
+    tcall_agent_permit_(agent);
+    if (tools)
+        tcall_agent_narrow_(agent, tools, count);
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
 }
-
-#endif /* TOOLCALL_NO_PICK */
 
 /* ---- what stands around the conversation ---- */
 
@@ -24928,9 +25081,7 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     request.chat = chat;
     request.tools = desc->tc->desc.tools;
     request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    request.offer = desc->tc->offer;
     request.variables = desc->variables;
     return request;
 }
@@ -25037,13 +25188,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -25566,7 +25714,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with those it picks. */
+/* Begins a turn with these tools, or without them with what it picks. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
@@ -25575,10 +25723,11 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    if (tools)
-        tcall_agent_take_picks_(agent, tools, count);
-    else
-        tcall_agent_pick_(agent, text);
+    error = tcall_agent_offer_(agent, text, tools, count);
+    if (error < 0) {
+        tcall_agent_undo_(agent);
+        return error;
+    }
     if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
@@ -25665,15 +25814,15 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Can these tools be sent, and no others? */
-static bool tcall_agent_can_send_(const tcall_agent *agent,
-                                  const tcall_picked *tools, int count)
+/* Are these tools of the registry? */
+static bool tcall_agent_can_offer_(const tcall_agent *agent,
+                                   const tcall_picked *tools, int count)
 {
     int i;
     for (i = 0; tools && i < count; i++)
         if (tools[i].index >= agent->desc.tc->desc.tool_count)
             return false;
-    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
+    return !tools || count >= 0;
 }
 
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
@@ -25685,7 +25834,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
         return error;
     if (!text.len)
         error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_send_(agent, tools, count))
+    else if (tcall_agent_can_offer_(agent, tools, count))
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);
@@ -25743,15 +25892,16 @@ static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
     tcall_save_bytes_(saver, text);
 }
 
-/* Picks by their names: the table may be another one after the restart. */
-static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+/* The offer by names: the table may be another one after the restart. */
+static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_tool *tools = agent->desc.tc->desc.tools;
-    int i;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
     tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, agent->pick_count);
-    for (i = 0; i < agent->pick_count; i++)
-        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 /* Writes the items, each after a one; a zero ends them. Returns the number of
@@ -25806,7 +25956,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_number_(&saver, agent->setting);
-    tcall_save_picks_(&saver, agent);
+    tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
@@ -25846,18 +25996,17 @@ static tcall_str tcall_load_text_(tcall_str *rest)
     return text;
 }
 
-/* Tools that are gone are picked no more. */
-static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+/* Tools that are gone, or permitted no more, are not offered. */
+static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
 {
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    agent->pick_count = 0;
+    memset(tc->offer, 0, agent->offer_size);
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
-        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
-            agent->picks[agent->pick_count++] =
-                (uint16_t)(tool - tc->desc.tools);
+        if (tool && !tcall_withheld_(tc, tool))
+            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -25962,7 +26111,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
         agent->setting = tcall_load_number_(&bytes);
-        tcall_load_picks_(agent, &bytes);
+        tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)
             error = tcall_load_turn_(agent, state);

@@ -49,18 +49,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -92,6 +107,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -108,61 +125,72 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* ---- the offer ---- */
+
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. */
-static void tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Takes all but these tools out of the offer. */
+static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
+                                int count)
 {
-    bool known = count < 0 ? !agent->picked : agent->picked;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int at = 0;
+        while (at < count && tools[at].index != i)
+            at++;
+        if (at == count)
+            tcall_set_offer_(tc->offer, i, false);
+    }
 }
 
-#ifndef TOOLCALL_NO_PICK
-
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. */
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
+ * TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count = -1, pinned = 0;
-    if (desc->pick_opts && desc->tc->desc.tool_count > TCALL_AGENT_ALL)
-        count = tcall_pick(desc->tc, text, desc->pick_opts, picks,
-                           TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count < 0 || pinned < count || agent->pick_count <= count)
-        tcall_agent_take_picks_(agent, picks, count);
+    int count, i;
+    if (!desc->pick_opts || agent->picked ||
+        desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return TCALL_OK;
+    count =
+        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+    if (count < 0)
+        return count;
+    tcall_agent_narrow_(agent, picks, count);
+    /* For "hello" nothing fits: then the next turn picks. */
+    for (i = 0; i < count; i++)
+        agent->picked = agent->picked || !picks[i].pinned;
+    return TCALL_OK;
 }
 
-#else
-
-static void tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or without them what it picks. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
+                              const tcall_picked *tools, int count)
 {
-    (void)text;
-    tcall_agent_take_picks_(agent, NULL, -1);
+    if (tools)
+        agent->picked = false;
+    tcall_agent_permit_(agent);
+    if (tools)
+        tcall_agent_narrow_(agent, tools, count);
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
 }
-
-#endif /* TOOLCALL_NO_PICK */
 
 /* ---- what stands around the conversation ---- */
 
@@ -179,9 +207,7 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     request.chat = chat;
     request.tools = desc->tc->desc.tools;
     request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    request.offer = desc->tc->offer;
     request.variables = desc->variables;
     return request;
 }
@@ -288,13 +314,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -817,7 +840,7 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with those it picks. */
+/* Begins a turn with these tools, or without them with what it picks. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
@@ -826,10 +849,11 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    if (tools)
-        tcall_agent_take_picks_(agent, tools, count);
-    else
-        tcall_agent_pick_(agent, text);
+    error = tcall_agent_offer_(agent, text, tools, count);
+    if (error < 0) {
+        tcall_agent_undo_(agent);
+        return error;
+    }
     if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
@@ -916,15 +940,15 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Can these tools be sent, and no others? */
-static bool tcall_agent_can_send_(const tcall_agent *agent,
-                                  const tcall_picked *tools, int count)
+/* Are these tools of the registry? */
+static bool tcall_agent_can_offer_(const tcall_agent *agent,
+                                   const tcall_picked *tools, int count)
 {
     int i;
     for (i = 0; tools && i < count; i++)
         if (tools[i].index >= agent->desc.tc->desc.tool_count)
             return false;
-    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
+    return !tools || count >= 0;
 }
 
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
@@ -936,7 +960,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
         return error;
     if (!text.len)
         error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_send_(agent, tools, count))
+    else if (tcall_agent_can_offer_(agent, tools, count))
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);

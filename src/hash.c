@@ -373,6 +373,6 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
-           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }

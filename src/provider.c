@@ -585,17 +585,18 @@ typedef struct tcall_sent_tools_ {
     const tcall_provider *provider;
     const tcall_chat_request *request;
     const tcall_tool *tool; /* NULL: no more */
-    size_t next;            /* among the picks, or all */
+    size_t next;
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
-                           const tcall_tool *tool)
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
     const unsigned quirks = tools->provider->quirks;
-    if (!tcall_enabled(tool, request->allow))
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
         return false;
     if (request->choice == TCALL_CHOICE_NONE)
         return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
@@ -607,14 +608,11 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
-    size_t count = request->picks ? request->pick_count : request->tool_count;
+    size_t index;
     tools->tool = NULL;
-    while (tools->next < count && !tools->tool) {
-        size_t index =
-            request->picks ? request->picks[tools->next] : tools->next;
-        tools->next++;
-        if (index < request->tool_count &&
-            tcall_is_sent_(tools, &request->tools[index]))
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
             tools->tool = &request->tools[index];
     }
 }

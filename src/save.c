@@ -51,15 +51,16 @@ static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
     tcall_save_bytes_(saver, text);
 }
 
-/* Picks by their names: the table may be another one after the restart. */
-static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+/* The offer by names: the table may be another one after the restart. */
+static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_tool *tools = agent->desc.tc->desc.tools;
-    int i;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
     tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, agent->pick_count);
-    for (i = 0; i < agent->pick_count; i++)
-        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 /* Writes the items, each after a one; a zero ends them. Returns the number of
@@ -114,7 +115,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
     tcall_save_number_(&saver, agent->setting);
-    tcall_save_picks_(&saver, agent);
+    tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
@@ -154,18 +155,17 @@ static tcall_str tcall_load_text_(tcall_str *rest)
     return text;
 }
 
-/* Tools that are gone are picked no more. */
-static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+/* Tools that are gone, or permitted no more, are not offered. */
+static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
 {
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    agent->pick_count = 0;
+    memset(tc->offer, 0, agent->offer_size);
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
-        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
-            agent->picks[agent->pick_count++] =
-                (uint16_t)(tool - tc->desc.tools);
+        if (tool && !tcall_withheld_(tc, tool))
+            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -270,7 +270,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
         agent->setting = tcall_load_number_(&bytes);
-        tcall_load_picks_(agent, &bytes);
+        tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)
             error = tcall_load_turn_(agent, state);

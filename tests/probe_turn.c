@@ -416,6 +416,7 @@ static void read_descs(conversation *c, tcall_json in)
         (size_t)tcall_json_int(tcall_json_get(in, "block"), 8192);
     desc->block = malloc(desc->block_size);
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
+    desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->strict_json = desc->strict_types = strict;
     desc->approve = c->approve.tok ? approve : NULL;
     desc->repair = c->repair.tok ? repair : NULL;
@@ -655,7 +656,6 @@ static void converse(tcall_json in, FILE *out)
     growing_begin(&c.report);
     read_descs(&c, in);
     opts.max = (uint8_t)pick;
-    opts.roles = roles(&c, tcall_json_get(in, "roles"));
     opts.allow_unsafe = true;
     if (pick > 0)
         c.agent_desc.pick_opts = &opts;
