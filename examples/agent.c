@@ -37,12 +37,14 @@
 
 #include "examples/trace.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -403,36 +405,65 @@ typedef struct terminal {
     int tools_sent;
 } terminal;
 
+/* Whatever others wrote comes to the terminal this way: without the key, which
+ * they may repeat, and with characters that a terminal would obey shown, not
+ * obeyed, by the filter that the tools have. */
+typedef struct screen {
+    FILE *to;
+    tcall_mask mask;
+    ttool_held_ held; /* of a character that comes in pieces */
+} screen;
+
 static int print_plain(void *user, const char *bytes, size_t len)
 {
-    (void)user;
-    return (int)fwrite(bytes, 1, len, stdout);
+    return (int)fwrite(bytes, 1, len, user);
 }
 
-/* What others wrote may hold what a terminal would obey: it is shown instead,
- * by the filter that the tools have. */
-static int print_bytes(void *user, const char *bytes, size_t len)
+static int print_shown(void *user, const char *bytes, size_t len)
 {
-    static ttool_held_ held;
+    screen *s = user;
     char buf[256];
     tcall_writer w;
 
-    (void)user;
     tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, print_plain, NULL);
-    ttool_write_piece_(&w, &held, bytes, len);
+    tcall_writer_sink(&w, print_plain, s->to);
+    ttool_write_piece_(&w, &s->held, bytes, len);
     tcall_writer_flush(&w);
     return (int)len;
 }
 
+static screen shown = {.mask = {.sink = print_shown, .user = &shown}};
+
+static int print_bytes(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    return tcall_mask_put(&shown.mask, bytes, len);
+}
+
+/* What waited for a rest that does not come. */
+static void print_end(void)
+{
+    char buf[16];
+    tcall_writer w;
+
+    tcall_mask_end(&shown.mask);
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, print_plain, shown.to);
+    ttool_write_held_(&w, &shown.held);
+    tcall_writer_flush(&w);
+}
+
+/* A whole text. */
 static void print_str(tcall_str text)
 {
     print_bytes(NULL, text.ptr, text.len);
+    print_end();
 }
 
 /* A line about what happens begins with a word for it. */
 static void begin_line(terminal *t, const char *word)
 {
+    print_end();
     if (t->middle)
         putchar('\n');
     t->middle = false;
@@ -463,6 +494,7 @@ static void print_arguments(const tcall_call *call)
 
     tcall_write_json(&w, call->args);
     tcall_writer_flush(&w);
+    print_end();
 }
 
 /* How the check of a call's arguments went. */
@@ -479,6 +511,7 @@ static void show_check(terminal *t, const tcall_call *call)
         tcall_write_call_errors(&w, call);
         tcall_write_close(&w, '}');
         tcall_writer_flush(&w);
+        print_end();
     } else if (call->fixes || call->coercions) {
         printf("valid as ");
         print_arguments(call);
@@ -530,8 +563,8 @@ static void show_event(void *user, const tcall_event *e)
                t->tools_sent, (int)tool_count);
         end_line(t);
         break;
-    case TCALL_EVENT_TEXT:
-        print_str(e->text);
+    case TCALL_EVENT_TEXT: /* a piece of it */
+        print_bytes(NULL, e->text.ptr, e->text.len);
         t->middle = true;
         fflush(stdout);
         break;
@@ -867,16 +900,28 @@ static bool start_port(const char *url, const options *o, const char *ca)
            fail("cannot use this server (see --help)", tport_error(&port));
 }
 
+/* A file for its owner alone, whoever made it before. */
+static FILE *create_private(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    FILE *f = fd >= 0 && fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;
+
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 /* The port, watched by a trace, or a trace in its place. */
 static bool start_transport(tcall_transport *t, const options *o)
 {
     const char *path = o->replay ? o->replay : o->trace;
-    FILE *f = path ? fopen(path, o->replay ? "r" : "w") : NULL;
+    FILE *f = NULL;
 
     if (!o->replay)
         *t = tport_transport(&port);
     if (!path)
         return true;
+    f = o->replay ? fopen(path, "r") : create_private(path);
     if (!f)
         return fail("cannot open", path);
     *t = o->replay ? trace_replay(&tracer, f) : trace_record(&tracer, f, *t);
@@ -896,7 +941,7 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d.tc = &tc;
     d.provider = b->provider;
     d.model = model;
-    d.key = key;
+    d.key = shown.mask.secret = key;
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
@@ -920,6 +965,7 @@ static bool start(const options *o)
     bool real = !o->standin && (b || url);
     static char full[512];
 
+    shown.to = stdout;
     if (wish && !b)
         return fail("no such provider (see --help)", wish);
     if (!b)
@@ -954,11 +1000,10 @@ static bool start(const options *o)
 /* Why a turn ended badly, in words. */
 static void show_error(int error)
 {
-    const char *said = agent.answer.message;
-    char shown[512];
-    tcall_writer w;
+    const char *said = agent.answer.message; /* a server's words */
     bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
 
+    print_end();
     if (term.middle)
         putchar('\n');
     term.middle = false;
@@ -966,11 +1011,11 @@ static void show_error(int error)
     fprintf(stderr, "error: %s", tcall_error_text(error));
     if (network && *tport_error(&port))
         said = tport_error(&port);
-    tcall_writer_init(&w, shown, sizeof shown - 1);
-    ttool_write_content_(&w, said, strlen(said)); /* a server's words */
-    shown[w.fill] = '\0';
     if (*said)
-        fprintf(stderr, ": %s", shown);
+        fprintf(stderr, ": ");
+    shown.to = stderr;
+    print_str(tcall_str_of(said));
+    shown.to = stdout;
     if (agent.response.status >= 300)
         fprintf(stderr, " (HTTP status %d)", agent.response.status);
     if (agent.response.retry_after_ms > 0)
@@ -1000,6 +1045,7 @@ static bool turn(const char *text)
     r = tcall_agent_run(&agent, tcall_str_of(text));
     sigaction(SIGINT, &before, NULL);
     clearerr(stdin);
+    print_end();
     if (term.middle)
         putchar('\n');
     term.middle = false;
@@ -1055,7 +1101,7 @@ static const char help[] =
  * take API_KEY, BASE_URL and MODEL. */
 static void print_help(void)
 {
-    static const char *const others[] = {"gemini",
+    static const char *const others[] = {"gemini", "interactions",
 #define SERVER(name, ...) #name,
                                          TCALL_SERVERS(SERVER)
 #undef SERVER

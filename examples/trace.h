@@ -15,8 +15,11 @@
  *     {"ms":9,"round":1,"event":"text","bytes":3}     from trace_event
  *     {"ms":9,"round":1,"end":"ok"}                   or an error's code
  *
- * What a header has as its secret is written as *** wherever it stands, in
- * whatever pieces it comes. A replay takes requests as they are, gives the
+ * What a header has as its secret, in this exchange or one before, is written
+ * as *** wherever it stands, in whatever pieces it comes: see >>mask in
+ * toolcall.h for how it may be written, and what is not found. The rest of a
+ * conversation is there as it is, so the file should be its owner's alone
+ * (mode 0600). A replay takes requests as they are, gives the
  * answers of the file, and its clock runs as the file says: nobody waits.
  */
 #ifndef TRACE_H
@@ -28,16 +31,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TRACE_SECRETS = 8 };
+
+/* A mask for each secret, each in front of the next. */
+typedef struct trace_masks {
+    tcall_mask of[TRACE_SECRETS];
+} trace_masks;
+
 typedef struct trace {
     FILE *file;
     tcall_transport inner; /* none in a replay */
-    const char *secret;    /* of the exchange; NULL: none */
+    const char *secrets[TRACE_SECRETS];
     tcall_response *res;
     uint32_t began, ms;
     int round;
     bool opened, answered;
-    /* recording: bytes that wait for the rest of a secret or a character */
+    /* recording: what the bytes are, masks of them, and those that wait for the
+     * rest of a line or of a character */
     const char *word;
+    trace_masks masks;
     char hold[4096];
     size_t held;
     /* replaying: the line that is next, and how much of it was given */
@@ -79,36 +91,59 @@ static void trace_end_line(trace *t, tcall_writer *w)
     fflush(t->file);
 }
 
-/* A string without the secret. */
-static void trace_string(trace *t, tcall_writer *w, const char *key,
+/* What passes the masks goes to the sink. */
+static void trace_masks_init(const trace *t, trace_masks *masks,
+                             tcall_sink sink, void *user)
+{
+    int i;
+
+    memset(masks, 0, sizeof *masks);
+    for (i = 0; i < TRACE_SECRETS; i++) {
+        bool last = i + 1 == TRACE_SECRETS;
+        masks->of[i].secret = t->secrets[i];
+        masks->of[i].sink = last ? sink : tcall_mask_put;
+        masks->of[i].user = last ? user : &masks->of[i + 1];
+    }
+}
+
+static void trace_masks_end(trace_masks *masks)
+{
+    int i;
+
+    for (i = 0; i < TRACE_SECRETS; i++)
+        tcall_mask_end(&masks->of[i]);
+}
+
+static int trace_to_writer(void *user, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)user, bytes, len);
+    return (int)len;
+}
+
+/* Text without the secrets; it is between quotes. */
+static void trace_text(const trace *t, tcall_writer *w, tcall_str s)
+{
+    trace_masks masks;
+
+    trace_masks_init(t, &masks, trace_to_writer, w);
+    tcall_mask_put(&masks.of[0], s.ptr, s.len);
+    trace_masks_end(&masks);
+}
+
+static void trace_string(const trace *t, tcall_writer *w, const char *key,
                          tcall_str s)
 {
-    size_t secret = t->secret ? strlen(t->secret) : 0, from = 0, i = 0;
-
     tcall_write_key(w, key);
     tcall_write_quote(w);
-    while (i < s.len) {
-        if (secret && s.len - i >= secret &&
-            memcmp(s.ptr + i, t->secret, secret) == 0) {
-            tcall_write_bytes(w, s.ptr + from, i - from);
-            tcall_write_text(w, "***");
-            from = i += secret;
-        } else {
-            i++;
-        }
-    }
-    tcall_write_bytes(w, s.ptr + from, s.len - from);
+    trace_text(t, w, s);
     tcall_write_unquote(w);
 }
 
-/* How many bytes at the end may be half of something. */
+/* How many bytes at the end may be half of a character. */
 static size_t trace_tail(const trace *t)
 {
-    size_t secret = t->secret ? strlen(t->secret) : 0, n;
+    size_t n;
 
-    for (n = secret < t->held ? secret : t->held; n > 0; n--)
-        if (n < secret && memcmp(t->hold + t->held - n, t->secret, n) == 0)
-            return n;
     for (n = 1; n < 4 && n <= t->held; n++) {
         unsigned char c = (unsigned char)t->hold[t->held - n];
         if (c >= 0xC0)
@@ -119,36 +154,75 @@ static size_t trace_tail(const trace *t)
     return 0;
 }
 
-static void trace_flush(trace *t, size_t keep)
+static void trace_line_out(trace *t, size_t keep)
 {
     char buf[512];
     size_t n = t->held - keep;
     tcall_writer w;
-    tcall_str s = {t->hold, n};
 
     if (n == 0)
         return;
     w = trace_line(t, buf, sizeof buf);
-    trace_string(t, &w, t->word, s);
+    tcall_write_key(&w, t->word);
+    tcall_write_quote(&w);
+    tcall_write_bytes(&w, t->hold, n);
+    tcall_write_unquote(&w);
     trace_end_line(t, &w);
     memmove(t->hold, t->hold + n, keep);
     t->held = keep;
+}
+
+/* A sink: gathers what passed the masks. */
+static int trace_gather(void *user, const char *bytes, size_t len)
+{
+    trace *t = (trace *)user;
+    size_t done, n;
+
+    for (done = 0; done < len; done += n) {
+        n = sizeof t->hold - t->held;
+        n = n < len - done ? n : len - done;
+        memcpy(t->hold + t->held, bytes + done, n);
+        t->held += n;
+        if (t->held == sizeof t->hold)
+            trace_line_out(t, trace_tail(t));
+    }
+    return (int)len;
+}
+
+/* Writes down all that waits. */
+static void trace_flush(trace *t)
+{
+    trace_masks_end(&t->masks);
+    trace_line_out(t, 0);
 }
 
 static void trace_bytes(trace *t, const char *word, const char *bytes,
                         size_t len)
 {
     if (t->word != word)
-        trace_flush(t, 0);
+        trace_flush(t);
     t->word = word;
-    while (len) {
-        size_t room = sizeof t->hold - t->held, n = len < room ? len : room;
-        memcpy(t->hold + t->held, bytes, n);
-        t->held += n;
-        bytes += n;
-        len -= n;
-        trace_flush(t, trace_tail(t));
+    tcall_mask_put(&t->masks.of[0], bytes, len);
+    trace_line_out(t, trace_tail(t));
+}
+
+/* Notes the secrets of an exchange: those of the ones before may be repeated
+ * in it, too. */
+static void trace_learn(trace *t, const tcall_request *req)
+{
+    size_t i;
+
+    for (i = 0; i < req->header_count; i++) {
+        const char *secret = req->headers[i].secret;
+        int at = 0;
+        if (!secret)
+            continue;
+        while (at + 1 < TRACE_SECRETS && t->secrets[at] &&
+               strcmp(t->secrets[at], secret) != 0)
+            at++;
+        t->secrets[at] = secret;
     }
+    trace_masks_init(t, &t->masks, trace_gather, t);
 }
 
 /* How an exchange, or its opening, ended. */
@@ -159,7 +233,7 @@ static void trace_end(trace *t, int error)
 
     if (error == TCALL_E_AGAIN || !t->opened)
         return;
-    trace_flush(t, 0);
+    trace_flush(t);
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "end");
     tcall_write_string(&w, tcall_error_code(error));
@@ -181,23 +255,21 @@ static int trace_open(void *user, const tcall_request *req, tcall_response *res)
     t->opened = true;
     t->answered = false;
     t->res = res;
+    trace_learn(t, req);
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "open");
     tcall_write_open(&w, '{');
     tcall_write_key(&w, "method");
     tcall_write_string(&w, req->method);
-    tcall_write_key(&w, "path");
-    tcall_write_string(&w, req->path);
+    trace_string(t, &w, "path", tcall_str_of(req->path));
     tcall_write_key(&w, "headers");
     tcall_write_open(&w, '[');
     for (i = 0; i < req->header_count; i++) {
         const tcall_header *h = &req->headers[i];
-        if (h->secret && *h->secret)
-            t->secret = h->secret;
         tcall_write_quote(&w);
         tcall_write_text(&w, h->name);
         tcall_write_text(&w, ": ");
-        tcall_write_text(&w, h->value ? h->value : "");
+        trace_text(t, &w, tcall_str_of(h->value ? h->value : ""));
         tcall_write_text(&w, h->secret ? "***" : "");
         tcall_write_unquote(&w);
     }
@@ -233,7 +305,7 @@ static void trace_response(trace *t)
     if (t->answered || !t->res->status)
         return;
     t->answered = true;
-    trace_flush(t, 0);
+    trace_flush(t);
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "status");
     tcall_write_int(&w, t->res->status);
@@ -296,6 +368,7 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
     memset(t, 0, sizeof *t);
     t->file = file;
     t->inner = inner;
+    trace_masks_init(t, &t->masks, trace_gather, t);
     r.now_ms = inner.now_ms ? trace_now : NULL;
     r.wait = inner.wait ? trace_wait : NULL;
     r.wants = inner.wants ? trace_wants : NULL;
@@ -319,7 +392,8 @@ static inline void trace_event(trace *t, const tcall_event *e)
         {TCALL_EVENT_ANSWER, "answer"},     {TCALL_EVENT_VERDICT, "verdict"},
         {TCALL_EVENT_PROGRESS, "progress"}, {TCALL_EVENT_ERROR, "error"},
         {TCALL_EVENT_RETRY, "retry"},       {TCALL_EVENT_PICK, "pick"},
-        {TCALL_EVENT_PIECE, "piece"},
+        {TCALL_EVENT_PIECE, "piece"},       {TCALL_EVENT_HOOK, "hook"},
+        {TCALL_EVENT_TURN, "turn"},         {TCALL_EVENT_TURN_END, "turn_end"},
     };
     char buf[512];
     size_t i;

@@ -80,6 +80,58 @@ static void later(void)
     row("L07", all, "approval comes later, and for these arguments only");
 }
 
+/* Nobody is asked for a call that cannot succeed, nor is anything done before
+ * the answer. */
+static void asks_last(void)
+{
+    all = true;
+    make_tree();
+    start_in(at("ws"), true);
+    PART(write_it("no/dir", "x") == TCALL_E_NOT_FOUND && asked == 0);
+    PART(write_it("a.txt", "x") == TCALL_E_UNREAD && asked == 0);
+    PART(read_it("a.txt") == TCALL_OK && asked == 0);
+    PART(call("edit", "{\"file_path\":\"a.txt\",\"old_string\":\"nowhere\","
+                      "\"new_string\":\"x\"}") == TCALL_E_FAILED &&
+         asked == 0);
+    PART(call("edit", "{\"file_path\":\"a.txt\",\"old_string\":\"one\","
+                      "\"new_string\":\"1\"}") == TCALL_E_DENIED &&
+         asked == 1 && says("not approved"));
+    PART(call("write", "{\"file_path\":\"new/b\",\"content\":\"x\","
+                       "\"create_directories\":true}") == TCALL_E_DENIED &&
+         asked == 2 && access(at("ws/new"), F_OK) != 0);
+    verdict = TCALL_VERDICT_ALLOW;
+    PART(call("write", "{\"file_path\":\"new/b\",\"content\":\"x\","
+                       "\"create_directories\":true}") == TCALL_OK &&
+         asked == 3 && holds(at("ws/new/b"), "x"));
+    row("asks", all, "a yes is asked for when nothing else is in the way");
+}
+
+/* A file that was changed is read anew, the others are not. */
+static void stale(void)
+{
+    static char kept[4096];
+    static tcall_cache cache = {kept, sizeof kept, 0, 0};
+    static const tcall_hook cached[] = {TCALL_CACHE(&cache)};
+    all = true;
+    make_tree();
+    hooks = cached;
+    hook_count = TCALL_ARRAY_LEN(cached);
+    start();
+    PART(read_it("a.txt") == TCALL_OK && read_it("sub/b.c") == TCALL_OK);
+    put(at("ws/sub/b.c"), "behind the back\n");
+    PART(write_it("a.txt", "new\\n") == TCALL_OK);
+    PART(read_it("a.txt") == TCALL_OK && says("new") && !says("one"));
+    PART(read_it("sub/b.c") == TCALL_OK && !says("behind"));
+    PART(write_it("c.txt", "x") == TCALL_OK && read_it("sub/b.c") == TCALL_OK);
+    PART(!says("behind"));
+    PART(call("glob", "{\"pattern\":\"**\"}") == TCALL_OK && !says("d.txt"));
+    PART(write_it("d.txt", "x") == TCALL_OK);
+    PART(call("glob", "{\"pattern\":\"**\"}") == TCALL_OK && says("d.txt"));
+    hooks = NULL;
+    hook_count = 0;
+    row("stale", all, "what is kept of a file goes when it is changed");
+}
+
 /* Titles, metadata, previews, progress, chunks, an early end. */
 static void life(void)
 {
@@ -324,7 +376,8 @@ static void descriptions(void)
 int main(void)
 {
     static const group groups[] = {
-        {"later", later},         {"life", life},
+        {"later", later},         {"asks_last", asks_last},
+        {"stale", stale},         {"life", life},
         {"in_pieces", in_pieces}, {"no_permission", no_permission},
         {"tasks", tasks},         {"descriptions", descriptions},
     };

@@ -1,6 +1,7 @@
-/* Needs: OPENAI. */
+/* Needs: OPENAI, HOOKS. */
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
- * it is the same turn again: for every size of the pieces that arrive. */
+ * it is the same turn again: for every size of the pieces that arrive. Nor is a
+ * secret in what else goes out: audit, provenance, messages of errors. */
 #define _POSIX_C_SOURCE 200809L
 #include "toolcall.h"
 
@@ -9,6 +10,9 @@
 #include "check.h"
 
 #define KEY "sk-canary-0123456789"
+/* as JSON may write it, in a string and in a string of that */
+#define ESCAPED "sk\\u002Dc\\u0061nary-0123456789"
+#define TWICE   "sk\\\\u002dc\\\\u0061nary-012345678\\\\u0039"
 
 /* The server repeats the key in the middle of its answers. */
 static const struct {
@@ -19,9 +23,11 @@ static const struct {
     {503, 0, "{\"error\":{\"message\":\"not you, " KEY "!\",\"type\":\"x\"}}"},
     {200, 0,
      "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
-     "\"content\":\"sk-can " KEY KEY " \xE2\x82\xAC\",\"tool_calls\":[{\"id\":"
+     "\"content\":\"sk-ca " KEY KEY " " ESCAPED
+     " \xE2\x82\xAC\",\"tool_calls\":[{\"id\":"
      "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
-     "\"arguments\":\"{\\\"a\\\":1}\"}}]},\"finish_reason\":\"tool_calls\"}]}"},
+     "\"arguments\":\"{\\\"a\\\":\\\"" KEY " " TWICE
+     "\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}"},
     {0, TCALL_E_CLOSED, ""},
     {200, 0,
      "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
@@ -82,13 +88,6 @@ static void wait_(void *user, const tcall_wait *wait)
     now += wait->ms;
 }
 
-static void on_event(void *user, const tcall_event *e)
-{
-    (void)user;
-    retries += e->kind == TCALL_EVENT_RETRY;
-    trace_event(&tracer, e);
-}
-
 static int add(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)cx;
@@ -99,6 +98,52 @@ static int add(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static tcall tc;
 static tcall_agent agent;
+
+/* What has left by the hook for audits and by tcall_write_provenance, each
+ * behind a mask. */
+static char left[1 << 16];
+static size_t left_len;
+
+static int leave(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    memcpy(left + left_len, bytes, len);
+    left_len += len;
+    return (int)len;
+}
+
+static tcall_mask audit_mask;
+static tcall_audit audit = {tcall_mask_put, &audit_mask};
+static const tcall_hook hooks[] = {TCALL_AUDIT(&audit)};
+
+static void mask_begin(tcall_mask *mask)
+{
+    memset(mask, 0, sizeof *mask);
+    mask->secret = KEY;
+    mask->sink = leave;
+}
+
+static void write_provenance(const tcall_call *call)
+{
+    char buf[64];
+    tcall_mask mask;
+    tcall_writer w;
+    mask_begin(&mask);
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, tcall_mask_put, &mask);
+    tcall_write_provenance(&w, &tc, call);
+    CHECK(tcall_writer_flush(&w) == TCALL_OK);
+    CHECK(tcall_mask_end(&mask) == TCALL_OK);
+}
+
+static void on_event(void *user, const tcall_event *e)
+{
+    (void)user;
+    retries += e->kind == TCALL_EVENT_RETRY;
+    trace_event(&tracer, e);
+    if (e->kind == TCALL_EVENT_END)
+        write_provenance(e->call);
+}
 
 static int run(tcall_transport transport)
 {
@@ -118,6 +163,10 @@ static int run(tcall_transport transport)
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.on_event = on_event;
+    d.hooks = hooks;
+    d.hook_count = TCALL_ARRAY_LEN(hooks);
+    mask_begin(&audit_mask);
+    left_len = 0;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
     ad.provider = &tcall_openai;
@@ -140,7 +189,7 @@ static int read_trace(FILE *f)
     int lines = 0;
     rewind(f);
     for (; fgets(line, sizeof line, f); lines++) {
-        CHECK(!strstr(line, "canary"));
+        CHECK(!strstr(line, "anary"));
         CHECK(tcall_json_parse(&v, line, strlen(line), tok, 64, NULL) > 0);
         CHECK(tcall_json_type(v) == TCALL_OBJECT);
     }
@@ -166,6 +215,10 @@ int main(void)
         CHECK(run(trace_record(&tracer, f, t)) == TCALL_OK);
         CHECK(runs == 1 && retries == 2);
         CHECK(!strstr(agent.answer.message, "canary"));
+        CHECK(tcall_mask_end(&audit_mask) == TCALL_OK);
+        CHECK(left_len > 200 && left_len < sizeof left);
+        left[left_len] = '\0';
+        CHECK(strstr(left, "***") && !strstr(left, "anary"));
         CHECK(read_trace(f) > 10);
 
         CHECK(run(trace_replay(&tracer, f)) == TCALL_OK);

@@ -498,7 +498,10 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
 {
     ttool_workspace *ws = (ttool_workspace *)cx->user;
     bool changed;
-    int number = ttool_replace_(ws, at, old->loaded, text, &changed);
+    int number, asked = ttool_confirm_(cx, out, at->path);
+    if (asked < 0)
+        return asked;
+    number = ttool_replace_(ws, at, old->loaded, text, &changed);
     if (changed)
         ttool_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
@@ -544,6 +547,7 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
         return ttool_fail_(cx, out, TCALL_E_FAILED, "",
                            "the path is that of the workspace itself"
                            "\nName a file in it.");
+    tcall_concerns(cx, tcall_str_of(at->path));
     if (at->exists && !S_ISREG(at->st.st_mode))
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
@@ -613,21 +617,26 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     ttool_old_ old;
     ttool_change_ c;
+    bool make;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
                : TCALL_E_MEMORY;
     if (r < 0)
         return r;
+    make = !at->exists &&
+           tcall_json_bool(tcall_json_get(args, "create_directories"), false);
     ttool_title_(cx, "Write ", tcall_str_of(at->path));
     memset(&old, 0, sizeof old);
     old.loaded = old.plain = tcall_str_of("");
     if (at->exists)
         r = ttool_load_read_(cx, at, &old, true, out);
-    else if (tcall_json_bool(tcall_json_get(args, "create_directories"), false))
-        r = ttool_make_parents_(ws, at->path);
+    else if (make)
+        r = ttool_confirm_(cx, out, at->path);
     else if (!ttool_has_parent_(ws, at->path)) {
         return ttool_fail_(cx, out, TCALL_E_NOT_FOUND, at->path,
                            "no such directory\nSet create_directories.");
     }
+    if (r == TCALL_OK && make)
+        r = ttool_make_parents_(ws, at->path);
     if (r > 0)
         r = ttool_fail_errno_(cx, out, at->path, r);
     if (r < 0)

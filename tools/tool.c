@@ -196,6 +196,7 @@ static int ttool_run_piece_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
         return TCALL_E_MEMORY;
     } else {
         *turn = ws->turn;
+        ws->at.budget = UINT32_MAX; /* what it begins with takes no time */
         r = tool->begin(cx, ws->long_call, args, &ws->at.text);
     }
     ws->at.budget = TTOOL_PIECE_;
@@ -271,4 +272,12 @@ int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
 {
     int r = tcall_approval(cx);
     return r == TCALL_E_DENIED ? ttool_fail_(cx, out, r, path, why) : r;
+}
+
+int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path)
+{
+    if (!cx->call->tool->confirm)
+        return TCALL_OK;
+    return ttool_ask_(cx, out, path,
+                      "it was not approved\nAsk the user what to do instead.");
 }

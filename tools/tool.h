@@ -29,15 +29,15 @@ static inline tcall_tool ttool_row_(const char *name, const char *title,
     t.parameters = parameters;
     t.run = run;
     t.permissions = (uint8_t)permissions;
-    t.confirm = confirm;
+    t.confirm = t.looks_first = confirm;
     return t;
 }
 #define TTOOL_ROW_(n, t, g, r, p, c, d, s) ttool_row_(n, t, g, r, p, c, d, s)
 #else
-#define TTOOL_ROW_(n, t, g, r, p, c, d, s)                            \
-    {                                                                 \
-        .name = n, .title = t, .tags = g, .run = r, .permissions = p, \
-        .confirm = c, .description = d, .parameters = s               \
+#define TTOOL_ROW_(n, t, g, r, p, c, d, s)                                \
+    {                                                                     \
+        .name = n, .title = t, .tags = g, .run = r, .permissions = p,     \
+        .confirm = c, .looks_first = c, .description = d, .parameters = s \
     }
 #endif
 
@@ -60,6 +60,9 @@ void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of);
 /* Somebody has to say yes to this call, with these arguments. */
 int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
                const char *why);
+/* The same where the row says so (confirm), once nothing else is in the way:
+ * nobody is asked for what cannot succeed. */
+int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path);
 
 /* -- A call and its memory ------------------------------------------------ */
 

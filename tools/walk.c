@@ -417,7 +417,7 @@ int ttool_one_name_(tcall_ctx *cx, const ttool_place *at, tcall_writer *out)
     return ttool_has_names_(ws, &at->st)
                ? ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
                              "has several names (hard links), perhaps outside"
-                             "\nLeave it, or ask the user for a copy.")
+                             "\nRead another one. Write a new file.")
                : TCALL_OK;
 }
 
@@ -428,6 +428,7 @@ int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
     if (r < 0)
         return r;
+    tcall_concerns(cx, tcall_str_of(at->path));
     if (!S_ISREG(at->st.st_mode))
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));

@@ -1,0 +1,52 @@
+#pragma once
+#include "write.h"
+
+/* ==========================================================================
+ * >>mask: a filter that a secret does not pass
+ *
+ * It stands in front of the sink of anything that leaves the program: a log,
+ * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
+ * each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     audit.sink = tcall_mask_put;
+ *     audit.user = &mask;
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
