@@ -76,6 +76,7 @@
  *     NO_ANTHROPIC   the format of Anthropic's Messages
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_INTERACTIONS  the format of Gemini's Interactions
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
  *     NO_SAVE        conversations as bytes, for after a restart
@@ -2082,12 +2083,12 @@ typedef enum tcall_safety {
     X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
     X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
     X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_AUDIT, "will_audit", ALWAYS)                           \
     X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
     X(ON_METRICS, "on_metrics", ALWAYS)                           \
     X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
 typedef enum tcall_stage {
@@ -2105,16 +2106,19 @@ TCALL_API const char *tcall_stage_name(int stage);
  * the tables, those of the registry before those of the tool.
  *
  * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
- * tcall_retry_after, or an error, which fails the call. Up to the run of the
- * tool it may answer TCALL_E_AGAIN and is called again at the next
- * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
- * each attempt, and returns what that returned.
+ * tcall_retry_after, or an error, which fails the call. It may answer
+ * TCALL_E_AGAIN and is called again at the next tcall_invoke; after the run
+ * of the tool this takes room for the output in the block, and no wait is for
+ * an approval. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for each
+ * attempt, and returns what that returned.
  *
- * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
- * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
- * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it; where more share a
- * user, as many release as did acquire. */
+ * At TCALL_ON_ERROR a failure may still become a success: tcall_respond. Stages
+ * from TCALL_WILL_AUDIT on see every call with its final result, also one whose
+ * tool is unknown (cx->call->tool is NULL) or that failed. All hooks from
+ * TCALL_ON_ERROR on, and at TCALL_ON_GIVE_UP, run even where one fails, which
+ * TCALL_EVENT_HOOK reports and nothing else. A hook of a release stage runs
+ * when the acquiring hook with the same user did, or when there is none with
+ * it; where more share a user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -2163,19 +2167,21 @@ typedef struct tcall_tool {
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
-    uint8_t optional_permissions; /* used if allowed */
+    uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
@@ -2187,7 +2193,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -2229,7 +2235,9 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
-    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
+    TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
+    TCALL_EVENT_HOOK      /* a hook failed that does not fail the call: error;
+                           * text: its name */
 } tcall_event_kind;
 
 typedef struct tcall_event {
@@ -2262,7 +2270,10 @@ typedef struct tcall_desc {
     size_t tool_count; /* at most 65,535 */
     tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
     size_t row_count;  /* of these, those of tools included */
+    /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    uint16_t roles;    /* bits, of the user: tool->roles must have one */
+    uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
     bool strict_types; /* refuse "5" for an integer and the like */
@@ -2270,8 +2281,10 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
-     * is not repaired: nobody knows what was meant. NULL: no repair. */
+     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
+     * is not trusted; if it is refused too, the call fails as it came. A call
+     * that was cut is not repaired: nobody knows what was meant. NULL: no
+     * repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -2286,7 +2299,8 @@ typedef struct tcall_desc {
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
     tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table; NULL: none */
+                             * each fault of a table, and for what may have been
+                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2312,6 +2326,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     tcall_listener *listeners;
 } tcall;
 
@@ -2432,14 +2448,11 @@ typedef struct tcall_pick_opts {
     uint8_t max;         /* most tools besides the pinned ones; default 3 */
     uint16_t min_score;  /* thousandths; default 50 */
     uint8_t relative;    /* percent of the best score that others need */
-    uint8_t allow;       /* permissions given; default: the registry's */
     bool allow_unsafe;   /* also pick tools that do more than read */
     bool streaming;      /* pick only tools that stream */
     bool stable;         /* give picks in the order of registration, so that
                             requests change little; default: best first */
-    uint16_t roles;      /* of the user: tool->roles must have one of them */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
-    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
@@ -2566,6 +2579,20 @@ typedef struct tcall_result {
     tcall_attachment *attached; /* latest first */
 } tcall_result;
 
+/* Why a call, or the last attempt to run its tool, failed: events, hooks, audit
+ * and result all read this one. */
+typedef struct tcall_failure {
+    int error;         /* TCALL_OK: nothing failed */
+    tcall_str reason;  /* in words, may be empty; valid until tcall_release */
+    const char *by;    /* the hook that failed, or the service that is missing;
+                          may be NULL */
+    const char *code;  /* of tcall_abort, may be NULL */
+    int status;        /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms; /* of tcall_retry_after, else 0 */
+    uint16_t attempt;  /* 0: before the tool's first run */
+    uint8_t stage;     /* tcall_stage it happened at */
+} tcall_failure;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -2576,17 +2603,11 @@ struct tcall_ctx {
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
     uint16_t attempt;       /* 1 for the first run of the tool */
-    int error;              /* TCALL_OK, or why the call failed */
-    tcall_str reason;       /* in words, may be empty */
-    const char *failed_by;  /* the hook that failed, or the service that is
-                               missing; may be NULL */
-    const char *code;       /* of tcall_abort, may be NULL */
-    int status;             /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 until then */
+    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
     const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete when the call has ended */
+    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
@@ -2606,7 +2627,11 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
+    bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits: */
+    bool output_held;
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2666,14 +2691,21 @@ struct tcall_call {
 #endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
-    tcall_str original;  /* arguments before they were repaired */
+    /* The other attempt at the arguments, where there was a repair: what came,
+     * if that was repaired, else the repair that was refused too. */
+    const tcall_call *other;
     tcall_ctx cx;
-    size_t block_high; /* private: what tcall_release restores */
+    /* private */
+    bool by_model;     /* an agent's, held to the offer of its turn */
+    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    size_t block_high; /* what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. What it needs is held in the block until
- * tcall_release; calls are released in the opposite order. */
+ * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+ * it again, or tcall_invoke, which goes on with the repair. What it needs is
+ * held in the block until tcall_release; calls are released in the opposite
+ * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 
@@ -2695,10 +2727,15 @@ TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
 TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 /* Copies a short title for people (reported as progress, too) and metadata,
  * JSON text for programs, to cx->result. An empty one leaves what was set
- * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
- * and cx->result.attached themselves. */
+ * before. Returns TCALL_OK, TCALL_E_MEMORY, or what is wrong with metadata that
+ * is not JSON. Tools set cx->result.suggestion and cx->result.attached
+ * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
+
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, looked up by name in the call, then in its
  * session, then in the registry; NULL when there is none. */
@@ -2735,7 +2772,8 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
  * to the run of the tool are skipped, those after it are not. After a failure
- * this turns it into a success. */
+ * this turns it into a success. From TCALL_WILL_AUDIT on the result is
+ * complete: TCALL_E_USAGE, as of tcall_set_output. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
  * like the first one, and approval is asked for again. At
@@ -2799,7 +2837,8 @@ TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools that learn only from the arguments that a call needs approval.
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
  * Returns TCALL_OK when it has it; otherwise the tool returns what this
  * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
@@ -2927,7 +2966,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. Where it cannot be written the call fails. */
+ * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
+ */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -3103,10 +3143,10 @@ typedef struct tcall_chat_request {
     const tcall_chat *chat;
     const tcall_tool *tools;
     size_t tool_count;
-    /* Tools to send, by index; NULL: all of them. */
-    const uint16_t *picks;
-    size_t pick_count;
-    unsigned allow; /* tools that need more permissions are not sent */
+    /* Bits: which of the tools are sent, the lowest of a byte first; NULL:
+     * those that these permissions suffice for. */
+    const uint8_t *offer;
+    unsigned allow;
     tcall_choice choice;
     const char *choice_name;
     int max_tokens; /* of the answer, thinking included; default 8192 where one
@@ -3229,8 +3269,9 @@ enum {
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
-                                          where there is no room for it */
+    TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
+                                           where there is no room for it */
+    TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
 struct tcall_provider {
@@ -3404,6 +3445,20 @@ extern const tcall_provider tcall_gemini;
 #endif
 
 /* ==========================================================================
+ * >>interactions: the Interactions API of Google, newer than generateContent
+ *
+ * Nothing is kept on the server: each request holds the whole conversation.
+ * TOOLCALL_NO_INTERACTIONS leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_INTERACTIONS
+#define TCALL_HAS_INTERACTIONS_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_interactions;
+#endif
+#endif
+
+/* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
@@ -3427,12 +3482,12 @@ extern const tcall_provider tcall_gemini;
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
       "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
@@ -3592,11 +3647,12 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
-     * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, or none is new, those of the turn before are. Other tools make
-     * the provider read all anew, and void the reasoning that was to go back.
-     * NULL: all are sent. */
+    /* Not NULL: tools that these options exclude are not offered, and of more
+     * than TCALL_AGENT_ALL tools only those that they pick for what the user
+     * says first: picks are made by the first turn that has some, and kept.
+     * Other tools would make the provider read all anew, and void the reasoning
+     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
+     * tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -3662,8 +3718,8 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Begins a turn in which nothing runs, and does one exchange. tools are those
- * that the model gets to see, from tcall_pick or with only their index set, at
- * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * that are offered where they are permitted, from tcall_pick or with only their
+ * index set; NULL: those of tcall_agent_say. Returns the number of
  * calls in the answer; 0 ends the turn.
  *
  * Look at each with tcall_agent_call. Then give each its result, with
@@ -3692,17 +3748,17 @@ struct tcall_agent {
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;        /* the transport has to be closed */
-    bool reconnected;   /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of picks */
-    uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t tries;              /* of this request */
+    bool opened;       /* the transport has to be closed */
+    bool reconnected;  /* a dead connection was replaced */
+    bool picked;       /* the offer is only made smaller from now on */
+    size_t offer_size; /* bytes of tc->offer */
+    uint16_t tries;    /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */
@@ -4397,8 +4453,8 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
-/* Returns size bytes of the top, or NULL. They are given back by restoring
- * block->high, so what was taken last goes first. */
+/* Returns size bytes of the top, or NULL. They are given back by
+ * tcall_block_back_, so what was taken last goes first. */
 TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
     size = tcall_round_up_(size);
@@ -4406,6 +4462,19 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
         return NULL;
     block->high += size;
     return block->base + block->size - block->high;
+}
+
+/* Tests define this to overwrite what is given back, so that who still reads
+ * it is seen. */
+#ifndef TCALL_FREED_
+#define TCALL_FREED_(bytes, size) ((void)0)
+#endif
+
+/* Gives back what was taken from the top since its height was this. */
+TCALL_SHARED_ void tcall_block_back_(tcall_block *block, size_t high)
+{
+    TCALL_FREED_(block->base + block->size - block->high, block->high - high);
+    block->high = high;
 }
 
 /* Returns the free bytes between both ends, or NULL of a block without memory:
@@ -13233,6 +13302,50 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow)
     return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
+/* Returns what the tool may do: what it needs, and of the rest what is allowed.
+ */
+TCALL_SHARED_ unsigned tcall_may_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_needs_(tool) | (tool->optional_permissions & tc->desc.allow);
+}
+
+/* ---- the offer ---- */
+
+/* Returns what the user of the registry lacks for this tool, or NULL. */
+TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
+                                          const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (!tcall_enabled(tool, desc->allow))
+        return "permissions";
+    if (tool->roles && !(tool->roles & desc->roles))
+        return "roles";
+    if (tool->groups && desc->groups && !(tool->groups & desc->groups))
+        return "groups";
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
+{
+    return bits[index / 8] >> index % 8 & 1;
+}
+
+TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+{
+    uint8_t bit = (uint8_t)(1 << index % 8);
+    bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
+}
+
+/* Is there this tool? The model has what the turn offers, a program all that
+ * the registry gives to its user. */
+TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
+                                     bool by_model)
+{
+    if (by_model && tc->offer)
+        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+    return !tcall_withheld_(tc, tool);
+}
+
 size_t tcall_peak(const tcall *tc)
 {
     return tc->block.peak;
@@ -13526,6 +13639,52 @@ static int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
+
+/* ---- what may have been forgotten ---- */
+
+#ifndef TOOLCALL_NO_REPORT
+
+/* Is there a hook that may give approval? */
+static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+            return true;
+    return false;
+}
+
+/* Reports what is allowed, but hardly meant: a tool that nobody can call. */
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    const char *withheld = tcall_withheld_(tc, tool);
+    tcall_writer *out = desc->report;
+    if (out && withheld) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out,
+                         "note: nobody can call it: tcall_desc lacks its ");
+        tcall_write_text(out, withheld);
+        tcall_write_text(out, "\n");
+    }
+    if (out && tool->confirm && !desc->approve &&
+        !tcall_has_consent_(desc->hooks, desc->hook_count) &&
+        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
+                              "call is denied\n");
+    }
+}
+
+#else
+
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+}
+
+#endif
 
 /* ---- schemas of a row ---- */
 
@@ -13869,6 +14028,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    if (r == TCALL_OK)
+        tcall_row_notes_(tc, tool);
     return r;
 }
 
@@ -13925,6 +14086,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
@@ -13953,6 +14117,8 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->permissions = TCALL_GONE_;
     row->pinned = false;
     tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
     return TCALL_OK;
 }
 
@@ -15504,7 +15670,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_indexing_ making;
     memset(index, 0, sizeof *index);
     memset(&making, 0, sizeof making);
-    if (tc->desc.tool_count > 0xFFFF)
+    if (tc->offer || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
     if (!tcall_index_make_(&making, &tc->desc)) {
@@ -15578,26 +15744,22 @@ typedef struct tcall_ranking_ {
 /* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
-static const char *tcall_pick_excludes_(const tcall *tc,
-                                        const tcall_pick_opts *opts,
-                                        const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
 {
-    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
+    const char *withheld = tcall_withheld_(tc, tool);
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs_(tool) == TCALL_READ
+                    ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
+    if (withheld)
+        return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (tool->roles && !(tool->roles & opts->roles))
-        return "roles";
     if (opts->max_cost && tool->cost > opts->max_cost)
         return "cost";
-    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
-        return "groups";
     return NULL;
 }
 
@@ -16061,10 +16223,10 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (tcall_enabled(&desc->tools[i], desc->allow))
+        if (!tcall_withheld_(tc, &desc->tools[i]))
             saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        if (tcall_enabled(picks[count].tool, desc->allow))
+        if (!tcall_withheld_(tc, picks[count].tool))
             saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
@@ -16281,6 +16443,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 #else
 
 /* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
+{
+    (void)tc;
+    (void)opts;
+    (void)tool;
+    return NULL;
+}
+
 TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
                              const tcall_pick_opts *opts, tcall_picked *picks,
                              int max)
@@ -16314,17 +16486,35 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error = call->error;
+    event.error =
+        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
     event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
     tcall_tell_(tc, &event, kind);
+}
+
+/* Forgets what the arguments were read to: nothing of the call points into the
+ * memory of that attempt any more. */
+static void tcall_forget_(tcall_call *call)
+{
+    call->args = call->cx.injected = tcall_json_none_();
+    call->cx.bound = NULL;
+    call->complaint = call->coerced = tcall_slice_(NULL, 0);
+    call->faults = 0;
 }
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->block_high;
-    call->args = tcall_json_none_();
-    call->cx.bound = NULL;
+    tcall_ctx *cx = &call->cx;
+    tcall_forget_(call);
+    call->other = NULL;
+    cx->services = NULL;
+    cx->history = NULL;
+    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
+        tcall_slice_(NULL, 0);
+    tcall_block_back_(&tc->block, call->block_high);
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -16474,7 +16664,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_write_coercions(&out, marked);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    block->high = base;
+    tcall_block_back_(block, base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
@@ -16821,50 +17011,77 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
-/* Parses and validates. base is what the end of the block holds besides: what
- * an earlier try left there is given back. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+/* Parses and validates the arguments: an attempt of its own, beside what the
+ * block holds of earlier ones. */
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
 {
-    tc->block.high = base;
+    tcall_forget_(call);
     call->step = TCALL_STEP_PARSE;
-    call->cx.bound = NULL;
+    call->coercions = 0;
+    call->fixes = 0;
+    call->error_at = 0;
+    call->validated = false;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, base);
+    return tcall_hydrate_judge_(tc, call, tc->block.high);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * or why there is nothing new to try. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                                 size_t base)
+/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
+ * and is the call again where the repair is refused too. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+                                                   tcall_str text)
 {
     tcall_block *block = &tc->block;
+    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
+    tcall_call *refused;
+    int error = call->error;
+    if (!came)
+        return error;
+    *came = *call;
+    call->other = came;
+    call->arguments = text;
+    call->repaired = true;
+    call->error = tcall_hydrate_try_(tc, call);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    if (call->error == TCALL_OK)
+        return TCALL_OK;
+    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
+    if (refused)
+        *refused = *call;
+    *call = *came;
+    call->other = refused;
+    return error;
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
     tcall_writer out;
-    int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
+    tcall_str text;
+    int r;
+    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+        return call->error;
+    tcall_hydrate_writer_(&tc->block, &out);
+    r = tc->desc.repair(tc->desc.user, call, &out);
+    call->repairing = r == TCALL_E_AGAIN;
+    if (call->repairing)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(block, &out);
-    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
-        return r;
-    block->high = base;
-    call->original = call->arguments;
-    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
-        return TCALL_E_MEMORY;
-    call->repaired = true;
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
-    return TCALL_OK;
+    if (r < 0 || out.error ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return call->error;
+    return tcall_hydrate_repaired_(tc, call, text);
 }
 
 #else
 
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     (void)tc;
-    (void)base;
     return call->error;
 }
 
@@ -16911,40 +17128,40 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 
 #endif
 
-/* Parses and validates, and once more what a repair made. */
-static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+/* Finds the tool and its schema, and reads what came. */
+static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
-    size_t base = tc->block.high;
-    int r = call->error = tcall_hydrate_try_(tc, call, base);
-    if (r < 0) {
-        r = tcall_hydrate_repair_(tc, call, base);
-        if (r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
-    }
-    return r;
-}
-
-int tcall_hydrate(tcall *tc, tcall_call *call)
-{
-    uint32_t before = tcall_now_(tc);
-    int r;
+    int r = tcall_usable_(tc);
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_arguments_(tc, call);
+    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    uint32_t before = tcall_now_(tc);
+    int r = call->error;
+    if (!call->repairing)
+        r = call->error = tcall_hydrate_begin_(tc, call);
+    if (r < 0 && call->step > TCALL_STEP_FIND)
+        r = tcall_hydrate_repair_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    call->hydrate_ms += tcall_now_(tc) - before;
+    if (call->repairing)
+        return TCALL_E_AGAIN;
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
@@ -17043,6 +17260,8 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         r = tcall_keep_(cx, title, &cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
+        r = tcall_scan_whole_(metadata);
+    if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     return r;
 }
@@ -17072,13 +17291,19 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
     return service ? service->object : NULL;
 }
 
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+}
+
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
-            cx->failed_by = name;
+            cx->failure.by = name;
     }
     return object;
 }
@@ -17149,6 +17374,17 @@ TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
     return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
 }
 
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -17163,6 +17399,34 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
     *cx->out = *cx->out_start;
 }
 
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->stage == TCALL_DID_EXECUTE || cx->gave_up ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    cx->output_held = true;
+    if (cx->output.len < text.len)
+        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
+    if (text.len)
+        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+    cx->output.len = text.len;
+    return r;
+}
+
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
@@ -17173,7 +17437,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(change, 0, sizeof *change);
     change->before = cx->history;
     change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->hook ? cx->hook->stage : cx->stage;
+    change->stage = cx->stage;
     cx->history = change;
     return change;
 }
@@ -17190,7 +17454,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
         return TCALL_E_MEMORY;
     *run = *cx->call;
     run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    error = tcall_hydrate_try_(cx->tc, run);
     if (error == TCALL_OK)
         error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
@@ -17201,8 +17465,8 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
- * those holds any more: not the check, not the approval. Once the tool has run
- * it is too late. */
+ * those holds any more: not the check, not the approval. A call that was cut
+ * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -17216,11 +17480,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     change->input = call->args;
     if (cx->stage == TCALL_WILL_INJECT_SECRETS)
         return tcall_inject_(cx, text);
-    cx->injected = tcall_json_none_();
     call->arguments = text;
-    call->approved = call->validated = false;
-    call->incomplete = 0;
-    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    call->approved = false;
+    call->error = tcall_hydrate_try_(tc, call);
     if (call->error == TCALL_OK)
         call->error = tcall_hydrate_bind_(tc, call);
     return call->error;
@@ -17251,11 +17513,26 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * false where none did. */
+TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+{
+    bool held = cx->output_held;
+    cx->output_held = false;
+    if (held) {
+        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+        tcall_output_cut_(cx);
+    }
+    return held;
+}
+
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    if (cx->settled)
+        return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
         if (!change || tcall_keep_(cx, old, &change->output) < 0)
@@ -17271,6 +17548,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
@@ -17280,16 +17560,16 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
     if (cx->state != TCALL_HIT_)
         cx->state =
             cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
-    cx->error = TCALL_OK;
+    memset(&cx->failure, 0, sizeof cx->failure);
     return TCALL_OK;
 }
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_) { /* the first failure counts */
-        cx->reason = tcall_str_of(reason);
-        cx->code = code;
-        cx->status = status;
+    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+        cx->failure.reason = tcall_str_of(reason);
+        cx->failure.code = code;
+        cx->failure.status = status;
     }
     return TCALL_E_ABORTED;
 }
@@ -17297,18 +17577,43 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_)
-        cx->retry_ms = ms;
+    if (cx->state != TCALL_FAILED_ && !cx->settled)
+        cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
+}
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
 }
 
 /* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
+    tcall_note_failure_(cx, error);
+    if (error < 0)
         cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memcpy(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */
@@ -17536,99 +17841,118 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_tool *tool;
-    size_t i = 0;
+    const tcall *tc = call->cx.tc;
+    size_t i;
     tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(out, tool->name);
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
-/* Begins the result of a failure instead of the output, up to the sentence that
- * says what was wrong. */
-static void tcall_failure_begin_(tcall_ctx *cx)
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
 {
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, call, i);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->args.tok)
+        tcall_write_called_(out, call->tool->name, call->args);
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call->tool);
+    if (failure->retry_ms) {
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (tcall_int)failure->retry_ms);
+    }
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_key(out, "error");
-    tcall_write_quote(out);
-}
-
-/* Writes what the schema says of the arguments. */
-TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    size_t i;
-    tcall_failure_begin_(cx);
-    tcall_write_text(cx->out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(cx->out, i ? ". " : ": ");
-        tcall_say_fault_(cx->out, call, i);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
     }
-}
-
-/* Writes what was called, who failed and why. The reason may be what the tool
- * wrote, so it is copied before that is taken back. */
-TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    char copy[128];
-    size_t len = cx->reason.len;
-    if (len >= sizeof copy)
-        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
-    if (len)
-        memcpy(copy, cx->reason.ptr, len);
-    tcall_failure_begin_(cx);
-    if (call->tool && call->args.tok)
-        tcall_write_called_(cx->out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(cx->out, cx->failed_by);
-        tcall_write_text(cx->out, ": ");
-    }
-    if (len)
-        tcall_write_bytes(cx->out, copy, len);
-    else
-        tcall_write_text(cx->out, tcall_error_text(cx->error));
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
-    const tcall_call *call = cx->call;
-    /* a hook may have given the failure a code of its own */
-    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *out = cx->out;
-    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
-        tcall_write_refused_(cx);
-    else
-        tcall_write_reasons_(cx);
-    tcall_write_unquote(out);
-    tcall_write_pair_(out, "error_type",
-                      tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(out, "code", tcall_str_of(code));
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
-    if (cx->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)cx->retry_ms);
-    }
-    if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
-    else
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-    if (out->error)
-        cx->error = out->error;
+    int brevity = TCALL_TELL_ALL_;
+    do
+        tcall_write_failure_at_(cx, brevity);
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
 }
 
 /* ==========================================================================
@@ -17671,6 +17995,11 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "this tool was removed");
         return;
     }
+    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+        return;
+    }
     tcall_write_text(out, "needs ");
     if (tool->permissions)
         tcall_write_permissions_(out, tool->permissions, false);
@@ -17699,21 +18028,21 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 #endif
 
-/* Checks that the registry allows what the tool needs. The reason is kept:
+/* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[160];
+    char text[TCALL_REASON_];
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+    if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
-    if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
+    if (!cx->failure.reason.len)
+        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
 }
 
@@ -17740,9 +18069,9 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -17772,15 +18101,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 }
 
 /* ---- the tool ---- */
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
-};
 
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
@@ -17819,8 +18139,9 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
         return tcall_output_cut_(cx);
-    if (!cx->reason.len && !cx->failed_by)
-        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
+    tcall_note_failure_(cx, r);
+    if (!cx->failure.reason.len && !cx->failure.by)
+        tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
     return r;
 }
 
@@ -17876,7 +18197,7 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
-    cx->tc->block.high = high;
+    tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -18004,19 +18325,48 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
 }
 
+/* True for stages whose hooks no longer decide what becomes of the call. */
+static bool tcall_only_told_(int stage)
+{
+    return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
+}
+
+/* Reports a hook that failed and does not fail the call. */
+static void tcall_tell_hook_(tcall_ctx *cx, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.error = error;
+    event.text = tcall_str_of(cx->hook->name);
+    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+}
+
+/* Says how a hook ended: whether it may wait, and who failed. */
+static int tcall_hook_ended_(tcall_ctx *cx, int r)
+{
+    const tcall_hook *hook = cx->hook;
+    if (tcall_waits_(r) && tcall_has_run_(cx))
+        r = tcall_output_hold_(cx, r);
+    if (r >= 0 || tcall_waits_(r))
+        return r;
+    if (tcall_only_told_(hook->stage)) {
+        tcall_tell_hook_(cx, r);
+        return TCALL_OK;
+    }
+    if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
+        cx->failure.by = hook->name;
+    tcall_note_failure_(cx, r);
+    return r;
+}
+
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 {
     const tcall_hook *around = cx->hook;
-    int state = cx->state, r;
+    int r;
     cx->hook = hook;
-    r = tcall_outcome_(cx, hook->run(cx, hook->user));
+    r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || hook->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->failed_by &&
-        hook->stage != TCALL_AROUND_EXECUTE)
-        cx->failed_by = hook->name;
     if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
         r = tcall_hold_(cx, hook);
     return r;
@@ -18028,37 +18378,29 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
-    int first = TCALL_OK, state = cx->state;
+    int r = TCALL_OK, state = cx->state;
+    uint8_t outer = cx->stage;
+    bool all = stage >= TCALL_ON_ERROR;
+    cx->stage = (uint8_t)stage;
     tcall_hook_seek_(cx, stage, at);
     for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
-        int r = TCALL_OK;
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r))
-            return r;
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
+        if (r < 0 || (cx->state != state && !all))
             break;
     }
-    return first;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint16_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
+    cx->stage = outer;
+    return r;
 }
 
 /* ---- attempts ---- */
 
 /* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
@@ -18080,38 +18422,66 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
 {
     cx->attempt++;
     *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
         *r = cx->last_attempt;
         return false;
     }
     if (*r < 0)
         return false;
     tcall_output_clear_(cx);
-    cx->reason.len = 0;
-    cx->failed_by = NULL;
     cx->next_inner = 0;
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, tcall_slice_(NULL, 0));
-        *r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+        cx->run_step = TCALL_RUN_RETRY_;
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
     }
     return true;
 }
 
-/* Does what comes before the tool: hooks at WILL_EXECUTE, then approval. */
+/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
+ * the last attempt failed, those at WILL_EXECUTE, and approval. */
+static int tcall_attempt_step_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    switch (cx->run_step) {
+    case TCALL_RUN_RETRY_:
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            memset(&cx->failure, 0, sizeof cx->failure);
+        return r;
+    case TCALL_RUN_HOOKS_:
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+    default: return tcall_approve_again_(cx);
+    }
+}
+
 static int tcall_attempt_prepare_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
            cx->run_step < TCALL_RUN_BEGIN_) {
-        r = cx->run_step == TCALL_RUN_HOOKS_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner)
-                : tcall_approve_again_(cx);
+        r = tcall_attempt_step_(cx);
         if (r == TCALL_OK) {
             cx->run_step++;
             cx->next_inner = 0;
         }
     }
+    return r;
+}
+
+/* Runs the tool, and once that has ended well what comes after it. */
+static int tcall_attempt_run_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_DID_) {
+        r = tcall_run_(cx);
+        if (r < 0)
+            return r;
+        cx->run_step = TCALL_RUN_DID_;
+        cx->next_inner = 0;
+    }
+    if (cx->state == TCALL_GOING_)
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
     return r;
 }
 
@@ -18121,15 +18491,14 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (r == TCALL_OK)
+    if (cx->run_step < TCALL_RUN_BEGIN_)
         r = tcall_attempt_prepare_(cx);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
+        r = tcall_attempt_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    tcall_note_failure_(cx, r);
     return cx->last_attempt = r;
 }
 
@@ -18166,19 +18535,26 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. */
+ * failure by keeping silent about it. After the last attempt, be it the only
+ * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK; /* one of them answered */
+    int r;
+    if (!cx->gave_up) {
+        r = tcall_next(cx);
+        if (tcall_waits_(r))
+            return r;
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->last_attempt;
+        if (r == TCALL_OK || !cx->attempt)
+            return r;
+        tcall_note_failure_(cx, r);
+        cx->gave_up = true;
+        cx->next_inner = 0;
     }
+    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->failure.error;
     return r;
 }
 
@@ -18234,6 +18610,19 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
 #ifndef TOOLCALL_NO_HOOKS
 
 /* Does what the library does itself at a stage, after its hooks. */
@@ -18265,6 +18654,8 @@ static int tcall_walk_(tcall_ctx *cx)
         if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -18333,16 +18724,20 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
 static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    tcall_str text = cx->reason;
+    const tcall_failure *failure = &cx->failure;
     char room[288];
     tcall_writer out;
-    if (cx->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&out, room, sizeof room);
+    tcall_writer_init(&out, room, sizeof room);
+    if (failure->error == TCALL_E_DENIED && call->tool &&
+        tcall_withheld_(cx->tc, call->tool))
         tcall_write_remedy_(&out, cx);
-        text = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
+    else if (tcall_was_refused_(cx))
+        tcall_say_refused_(&out, call);
+    else if (failure->reason.len)
+        tcall_write_bytes(&out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(&out, tcall_error_text(failure->error));
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, tcall_slice_(room, out.fill));
 }
 
 #else
@@ -18361,11 +18756,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(cx->tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -18389,13 +18781,19 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     int r;
     if (cx->state == TCALL_DONE_)
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
+        cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
-    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
@@ -18445,7 +18843,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_release(tc, own);
-        tc->block.high = high;
+        tcall_block_back_(&tc->block, high);
     }
     return r;
 }
@@ -18510,6 +18908,50 @@ static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
     tcall_write_close(out, ']');
 }
 
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
+                                 const char *by)
+{
+    int error = attempt->validated ? TCALL_OK : attempt->error;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(by));
+    tcall_write_pair_(out, "arguments", attempt->arguments);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    if (error < 0)
+        tcall_write_call_errors(out, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes what came and its repair, whichever of them the call is now. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_call *came = call->repaired ? call->other : call;
+    const tcall_call *repair = call->repaired ? call : call->other;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    tcall_write_attempt_(out, came, "model");
+    tcall_write_attempt_(out, repair, "repair");
+    tcall_write_close(out, ']');
+}
+
+/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
+static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
+{
+    tcall_write_key(out, "replaced");
+    tcall_write_open(out, '[');
+    for (; change; change = change->before) {
+        if (!change->input.tok)
+            continue;
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "by", tcall_str_of(change->by));
+        tcall_write_key(out, "arguments");
+        tcall_write_json(out, change->input);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
 /* Writes who checked the arguments, and whether its schema was compiled at the
  * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
@@ -18544,7 +18986,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "call_id", call->id);
     tcall_write_pair_(out, "tool", call->name);
     tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
+                      (call->repaired ? call->other : call)->arguments);
     tcall_write_fixes_(out, call->fixes);
     tcall_write_key(out, "coercions");
     tcall_write_verbatim(out, call->coerced.len ? call->coerced
@@ -18560,6 +19002,10 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (call->other)
+        tcall_write_attempts_(out, call);
+    if (call->cx.history)
+        tcall_write_replaced_(out, call->cx.history);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
@@ -18861,7 +19307,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -18871,6 +19317,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);
@@ -18941,7 +19388,7 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
-           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
@@ -19011,7 +19458,7 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_needs_(cx->call->tool) &
+    if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
@@ -19127,8 +19574,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -19148,7 +19595,7 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
             return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
-            !tcall_repeatable_(cx->call->tool))
+            !tcall_repeatable_(cx))
             return r;
         tcall_pause_next_(cx, pause, retry);
     }
@@ -19192,9 +19639,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }
@@ -19250,8 +19697,7 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
     tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                            : TCALL_VERDICT_DENY);
-    row->state =
-        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
@@ -19335,7 +19781,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
     tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t key = tcall_call_key(cx->tc, cx->call);
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (tcall_repeatable_(cx->call->tool))
+    if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
@@ -19432,8 +19878,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
 static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
                                uint64_t tool)
 {
-    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
-    if (cx->error == TCALL_E_LOOP)
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
         return;
     if (denied || cx->call->error < 0) {
         loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
@@ -19459,7 +19906,7 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
-    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
         return TCALL_OK;
     if (kept == TOOLCALL_LOOP_CALLS)
         memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
@@ -20358,7 +20805,7 @@ TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
     }
     if (error == TCALL_OK)
         error = tcall_add_text_call_(reader, item);
-    block->high = high;
+    tcall_block_back_(block, high);
     return error;
 }
 
@@ -20569,12 +21016,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
- * with more than 40 bytes. */
+/* Does a provider take this id? Few say what they take. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
     const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i], lower = (char)(c | 0x20);
@@ -20586,7 +21033,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -20863,6 +21310,19 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+}
+
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message. */
@@ -21037,17 +21497,18 @@ typedef struct tcall_sent_tools_ {
     const tcall_provider *provider;
     const tcall_chat_request *request;
     const tcall_tool *tool; /* NULL: no more */
-    size_t next;            /* among the picks, or all */
+    size_t next;
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
-                           const tcall_tool *tool)
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
     const unsigned quirks = tools->provider->quirks;
-    if (!tcall_enabled(tool, request->allow))
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
         return false;
     if (request->choice == TCALL_CHOICE_NONE)
         return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
@@ -21059,14 +21520,11 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
-    size_t count = request->picks ? request->pick_count : request->tool_count;
+    size_t index;
     tools->tool = NULL;
-    while (tools->next < count && !tools->tool) {
-        size_t index =
-            request->picks ? request->picks[tools->next] : tools->next;
-        tools->next++;
-        if (index < request->tool_count &&
-            tcall_is_sent_(tools, &request->tools[index]))
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
             tools->tool = &request->tools[index];
     }
 }
@@ -22128,6 +22586,10 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         head->flags |= reader->flags;
         if (reader->fault)
             head->error = reader->fault;
+        /* It may be a signature without a word. */
+        if (reader->type == TCALL_MEANS_REASONING &&
+            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_REASONING;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -22912,7 +23374,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0,
+                                                 TCALL_QUIRK_SHORT_IDS,
                                                  NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
@@ -23270,21 +23732,6 @@ static const tcall_forms_ tcall_responses_forms_ = {
 static const tcall_tool_form_ tcall_responses_tools_ = {
     "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
 
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_form_(out, "'input':[", NULL);
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(
-                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
-    tcall_write_text(out, "]");
-}
-
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
 static int tcall_responses_write_(const tcall_provider *provider,
@@ -23294,7 +23741,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
@@ -23477,6 +23926,162 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>interactions
+ *
+ * All that is said is a flat list of steps. A stream begins a step, brings its
+ * pieces and ends it, by its index; the interaction at the stream's end may
+ * hold all steps again.
+ */
+
+#ifdef TCALL_HAS_INTERACTIONS_
+
+/* What a step holds, whole or as it begins. */
+#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
+    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
+    X(depth, TCALL_FIELD_ID, 0, "id")                            \
+    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
+    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
+    X(depth, 0, 0, "content")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
+    X(depth, 0, 0, "summary")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+
+#define TCALL_INTERACTIONS_PATHS_(X)                                        \
+    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
+    X(2, 0, 0, "content") /* of a summary */                                \
+    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
+    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
+    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
+    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
+    X(1, 0, 0, "usage")                                                     \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
+    X(1, 0, 0, "errors")                                                    \
+    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
+    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    TCALL_INTERACTIONS_STEP_(X, 3)
+
+TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+
+static const tcall_word tcall_interactions_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"requires_action", TCALL_STOP_TOOL_CALLS},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"budget_exceeded", TCALL_STOP_LENGTH},
+    {"requires_continuation", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* Of the events that begin and end a stream, of steps, and of pieces of them.
+ * What is not here is done by Google itself. */
+static const tcall_word tcall_interactions_types_[] = {
+    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"function_call", TCALL_MEANS_CALL},
+    {"model_output", TCALL_MEANS_TEXT},
+    {"thought", TCALL_MEANS_REASONING},
+    {"arguments_delta", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {"thought_summary", TCALL_MEANS_REASONING},
+    {"thought_signature", TCALL_MEANS_REASONING},
+    {NULL, 0},
+};
+
+/* A thought is its signature; what it says of itself may be empty. */
+static const tcall_forms_ tcall_interactions_forms_ = {
+    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+    "'is_error':true}",
+    "{'type':'thought'<,'signature':%s>"
+    "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL};
+
+static const tcall_tool_form_ tcall_interactions_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+
+/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
+static void tcall_interactions_config_(tcall_writer *out,
+                                       const tcall_chat_request *request,
+                                       bool tools)
+{
+    static const char *const choices[] = {
+        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_is_extra_(request, "generation_config") ||
+        (!chosen && request->max_tokens <= 0))
+        return;
+    tcall_write_form_(out, "'generation_config':{", NULL);
+    if (chosen)
+        tcall_write_named_(out, choices[request->choice], request->choice_name);
+    if (request->max_tokens > 0)
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
+static int tcall_interactions_write_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    bool tools;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "system_instruction", request->system);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_text(out, "]");
+    tools =
+        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+    tcall_interactions_config_(out, request, tools);
+    tcall_write_flag_(out, "store", false);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_body_end_(out, request);
+}
+
+TCALL_DATA_ const tcall_provider tcall_interactions = {
+    "interactions",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/interactions",
+    NULL,
+    "x-goog-api-key",
+    "",
+    {"Api-Revision", "2026-05-20"},
+    tcall_interactions_write_,
+    &tcall_interactions_paths_,
+    tcall_interactions_stops_,
+    tcall_interactions_types_,
+    TCALL_REASONING_DATA, /* words and signatures */
+    TCALL_STRICT_NONE,
+    TCALL_QUIRK_ORDERED,
+    NULL};
+
+#endif /* TCALL_HAS_INTERACTIONS_ */
 
 /* ==========================================================================
  * >>servers
@@ -23683,6 +24288,9 @@ static const tcall_provider *const tcall_providers_[] = {
 #endif
 #ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
+#endif
+#ifdef TCALL_HAS_INTERACTIONS_
+    &tcall_interactions,
 #endif
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
@@ -23998,6 +24606,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     call->turn = &agent->turn;
     return true;
 }
@@ -24219,7 +24828,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
     agent->call_at += (size_t)agent->batch_count;
     agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
+    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -24264,7 +24873,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
         tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
+        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     agent->batch_count = 0;
 }
 
@@ -24314,18 +24923,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -24357,6 +24981,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -24373,65 +24999,135 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* ---- the offer ---- */
+
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. Returns whether other tools are
- * sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Takes all but these tools out of the offer. */
+static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
+                                int count)
 {
-    bool known = count < 0 ? !agent->picked : agent->picked;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return false;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
-    return true;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int at = 0;
+        while (at < count && tools[at].index != i)
+            at++;
+        if (at == count)
+            tcall_set_offer_(tc->offer, i, false);
+    }
 }
 
-#ifndef TOOLCALL_NO_PICK
-
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
+ * TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return tcall_agent_take_picks_(agent, NULL, -1);
+    int count, i;
+    if (!desc->pick_opts || agent->picked ||
+        desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return TCALL_OK;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    if (count < 0)
+        return count;
+    tcall_agent_narrow_(agent, picks, count);
+    /* For "hello" nothing fits: then the next turn picks. */
+    for (i = 0; i < count; i++)
+        agent->picked = agent->picked || !picks[i].pinned;
+    return TCALL_OK;
 }
 
-#else
-
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or without them what it picks. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
+                              const tcall_picked *tools, int count)
 {
-    (void)text;
-    return tcall_agent_take_picks_(agent, NULL, -1);
+    if (tools)
+        agent->picked = false;
+    tcall_agent_permit_(agent);
+    if (tools)
+        tcall_agent_narrow_(agent, tools, count);
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.offer = desc->tc->offer;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
+}
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
@@ -24476,23 +25172,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -24502,13 +25188,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -24597,9 +25280,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -25027,19 +25714,21 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with those it picks. */
+/* Begins a turn with these tools, or without them with what it picks. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     int error = tcall_agent_ready_(agent);
-    bool others;
     if (error == TCALL_OK)
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    others = tools ? tcall_agent_take_picks_(agent, tools, count)
-                   : tcall_agent_pick_(agent, text);
-    if (others)
+    error = tcall_agent_offer_(agent, text, tools, count);
+    if (error < 0) {
+        tcall_agent_undo_(agent);
+        return error;
+    }
+    if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
@@ -25125,15 +25814,15 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Can these tools be sent, and no others? */
-static bool tcall_agent_can_send_(const tcall_agent *agent,
-                                  const tcall_picked *tools, int count)
+/* Are these tools of the registry? */
+static bool tcall_agent_can_offer_(const tcall_agent *agent,
+                                   const tcall_picked *tools, int count)
 {
     int i;
     for (i = 0; tools && i < count; i++)
         if (tools[i].index >= agent->desc.tc->desc.tool_count)
             return false;
-    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
+    return !tools || count >= 0;
 }
 
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
@@ -25145,7 +25834,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
         return error;
     if (!text.len)
         error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_send_(agent, tools, count))
+    else if (tcall_agent_can_offer_(agent, tools, count))
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);
@@ -25174,17 +25863,6 @@ enum {
     TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
 };
 
-/* Adds bytes to a sum: FNV-1a. */
-static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SAVE_START_ 2166136261u
-
 /* ---- out ---- */
 
 typedef struct tcall_saver_ {
@@ -25194,7 +25872,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    saver->sum = tcall_sum_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -25214,15 +25892,16 @@ static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
     tcall_save_bytes_(saver, text);
 }
 
-/* Picks by their names: the table may be another one after the restart. */
-static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+/* The offer by names: the table may be another one after the restart. */
+static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_tool *tools = agent->desc.tc->desc.tools;
-    int i;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
     tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, agent->pick_count);
-    for (i = 0; i < agent->pick_count; i++)
-        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 /* Writes the items, each after a one; a zero ends them. Returns the number of
@@ -25265,7 +25944,7 @@ static int tcall_save_state_(const tcall_agent *agent)
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     int state = tcall_save_state_(agent), i;
-    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
     if (state < 0)
         return state;
@@ -25276,7 +25955,8 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.rounds);
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
-    tcall_save_picks_(&saver, agent);
+    tcall_save_number_(&saver, agent->setting);
+    tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
@@ -25316,18 +25996,17 @@ static tcall_str tcall_load_text_(tcall_str *rest)
     return text;
 }
 
-/* Tools that are gone are picked no more. */
-static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+/* Tools that are gone, or permitted no more, are not offered. */
+static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
 {
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    agent->pick_count = 0;
+    memset(tc->offer, 0, agent->offer_size);
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
-        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
-            agent->picks[agent->pick_count++] =
-                (uint16_t)(tool - tc->desc.tools);
+        if (tool && !tcall_withheld_(tc, tool))
+            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -25400,13 +26079,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SAVE_START_;
+    uint32_t sum = TCALL_SUM_START_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_save_sum_(sum, *bytes);
+    sum = tcall_sum_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -25431,7 +26110,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
-        tcall_load_picks_(agent, &bytes);
+        agent->setting = tcall_load_number_(&bytes);
+        tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)
             error = tcall_load_turn_(agent, state);

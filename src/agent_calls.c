@@ -70,6 +70,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     call->turn = &agent->turn;
     return true;
 }
@@ -291,7 +292,7 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
     agent->call_at += (size_t)agent->batch_count;
     agent->batch_count = 0;
-    agent->desc.tc->block.high = agent->batch_high;
+    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -336,7 +337,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
         tcall_invoke(agent->desc.tc, call, &agent->out);
     }
     if (agent->batch_count)
-        agent->desc.tc->block.high = agent->batch_high;
+        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
     agent->batch_count = 0;
 }
 

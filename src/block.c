@@ -49,8 +49,8 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
-/* Returns size bytes of the top, or NULL. They are given back by restoring
- * block->high, so what was taken last goes first. */
+/* Returns size bytes of the top, or NULL. They are given back by
+ * tcall_block_back_, so what was taken last goes first. */
 TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
 {
     size = tcall_round_up_(size);
@@ -58,6 +58,19 @@ TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)
         return NULL;
     block->high += size;
     return block->base + block->size - block->high;
+}
+
+/* Tests define this to overwrite what is given back, so that who still reads
+ * it is seen. */
+#ifndef TCALL_FREED_
+#define TCALL_FREED_(bytes, size) ((void)0)
+#endif
+
+/* Gives back what was taken from the top since its height was this. */
+TCALL_SHARED_ void tcall_block_back_(tcall_block *block, size_t high)
+{
+    TCALL_FREED_(block->base + block->size - block->high, block->high - high);
+    block->high = high;
 }
 
 /* Returns the free bytes between both ends, or NULL of a block without memory:

@@ -24,17 +24,35 @@ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error = call->error;
+    event.error =
+        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
     event.text = text;
-    event.ms = kind == TCALL_EVENT_END ? call->run_ms : call->hydrate_ms;
+    event.ms = kind == TCALL_EVENT_END        ? call->run_ms
+               : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
+                                              : 0;
     tcall_tell_(tc, &event, kind);
+}
+
+/* Forgets what the arguments were read to: nothing of the call points into the
+ * memory of that attempt any more. */
+static void tcall_forget_(tcall_call *call)
+{
+    call->args = call->cx.injected = tcall_json_none_();
+    call->cx.bound = NULL;
+    call->complaint = call->coerced = tcall_slice_(NULL, 0);
+    call->faults = 0;
 }
 
 void tcall_release(tcall *tc, tcall_call *call)
 {
-    tc->block.high = call->block_high;
-    call->args = tcall_json_none_();
-    call->cx.bound = NULL;
+    tcall_ctx *cx = &call->cx;
+    tcall_forget_(call);
+    call->other = NULL;
+    cx->services = NULL;
+    cx->history = NULL;
+    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
+        tcall_slice_(NULL, 0);
+    tcall_block_back_(&tc->block, call->block_high);
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -184,7 +202,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
     tcall_write_coercions(&out, marked);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    block->high = base;
+    tcall_block_back_(block, base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
@@ -531,50 +549,77 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
-/* Parses and validates. base is what the end of the block holds besides: what
- * an earlier try left there is given back. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call, size_t base)
+/* Parses and validates the arguments: an attempt of its own, beside what the
+ * block holds of earlier ones. */
+TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
 {
-    tc->block.high = base;
+    tcall_forget_(call);
     call->step = TCALL_STEP_PARSE;
-    call->cx.bound = NULL;
+    call->coercions = 0;
+    call->fixes = 0;
+    call->error_at = 0;
+    call->validated = false;
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, base);
+    return tcall_hydrate_judge_(tc, call, tc->block.high);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
- * or why there is nothing new to try. */
-TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call,
-                                                 size_t base)
+/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
+ * and is the call again where the repair is refused too. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+                                                   tcall_str text)
 {
     tcall_block *block = &tc->block;
+    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
+    tcall_call *refused;
+    int error = call->error;
+    if (!came)
+        return error;
+    *came = *call;
+    call->other = came;
+    call->arguments = text;
+    call->repaired = true;
+    call->error = tcall_hydrate_try_(tc, call);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    if (call->error == TCALL_OK)
+        return TCALL_OK;
+    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
+    if (refused)
+        *refused = *call;
+    *call = *came;
+    call->other = refused;
+    return error;
+}
+
+/* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
+ * TCALL_E_AGAIN, or why what came was refused. */
+TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
+{
     tcall_writer out;
-    int r = call->error;
-    if (!tc->desc.repair || r == TCALL_E_MEMORY || call->incomplete)
+    tcall_str text;
+    int r;
+    if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
+        return call->error;
+    tcall_hydrate_writer_(&tc->block, &out);
+    r = tc->desc.repair(tc->desc.user, call, &out);
+    call->repairing = r == TCALL_E_AGAIN;
+    if (call->repairing)
         return r;
     tc->repairs++;
-    tcall_hydrate_writer_(block, &out);
-    if (tc->desc.repair(tc->desc.user, call, &out) < 0 || out.error)
-        return r;
-    block->high = base;
-    call->original = call->arguments;
-    if (tcall_hydrate_keep_(block, out.buf, out.fill, &call->arguments) < 0)
-        return TCALL_E_MEMORY;
-    call->repaired = true;
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, call->arguments);
-    return TCALL_OK;
+    if (r < 0 || out.error ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return call->error;
+    return tcall_hydrate_repaired_(tc, call, text);
 }
 
 #else
 
-static int tcall_hydrate_repair_(tcall *tc, tcall_call *call, size_t base)
+static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 {
     (void)tc;
-    (void)base;
     return call->error;
 }
 
@@ -621,40 +666,40 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 
 #endif
 
-/* Parses and validates, and once more what a repair made. */
-static int tcall_hydrate_arguments_(tcall *tc, tcall_call *call)
+/* Finds the tool and its schema, and reads what came. */
+static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
-    size_t base = tc->block.high;
-    int r = call->error = tcall_hydrate_try_(tc, call, base);
-    if (r < 0) {
-        r = tcall_hydrate_repair_(tc, call, base);
-        if (r == TCALL_OK)
-            r = tcall_hydrate_try_(tc, call, tc->block.high);
-    }
-    return r;
-}
-
-int tcall_hydrate(tcall *tc, tcall_call *call)
-{
-    uint32_t before = tcall_now_(tc);
-    int r;
+    int r = tcall_usable_(tc);
     call->block_high = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
-    r = tcall_usable_(tc);
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_arguments_(tc, call);
+    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    uint32_t before = tcall_now_(tc);
+    int r = call->error;
+    if (!call->repairing)
+        r = call->error = tcall_hydrate_begin_(tc, call);
+    if (r < 0 && call->step > TCALL_STEP_FIND)
+        r = tcall_hydrate_repair_(tc, call);
     if (r == TCALL_OK)
         r = tcall_hydrate_bind_(tc, call);
+    call->hydrate_ms += tcall_now_(tc) - before;
+    if (call->repairing)
+        return TCALL_E_AGAIN;
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    call->hydrate_ms = tcall_now_(tc) - before;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }

@@ -46,6 +46,20 @@ typedef struct tcall_result {
     tcall_attachment *attached; /* latest first */
 } tcall_result;
 
+/* Why a call, or the last attempt to run its tool, failed: events, hooks, audit
+ * and result all read this one. */
+typedef struct tcall_failure {
+    int error;         /* TCALL_OK: nothing failed */
+    tcall_str reason;  /* in words, may be empty; valid until tcall_release */
+    const char *by;    /* the hook that failed, or the service that is missing;
+                          may be NULL */
+    const char *code;  /* of tcall_abort, may be NULL */
+    int status;        /* HTTP status of tcall_abort, else 0 */
+    uint32_t retry_ms; /* of tcall_retry_after, else 0 */
+    uint16_t attempt;  /* 0: before the tool's first run */
+    uint8_t stage;     /* tcall_stage it happened at */
+} tcall_failure;
+
 /* What tools and hooks know of the call they work for. It lies in the call. */
 struct tcall_ctx {
     tcall *tc;
@@ -56,17 +70,11 @@ struct tcall_ctx {
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
     uint16_t attempt;       /* 1 for the first run of the tool */
-    int error;              /* TCALL_OK, or why the call failed */
-    tcall_str reason;       /* in words, may be empty */
-    const char *failed_by;  /* the hook that failed, or the service that is
-                               missing; may be NULL */
-    const char *code;       /* of tcall_abort, may be NULL */
-    int status;             /* HTTP status of tcall_abort, else 0 */
-    uint32_t retry_ms;      /* of tcall_retry_after, else 0 */
+    tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
-    uint32_t finished;      /* likewise; 0 until then */
+    uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
     const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete when the call has ended */
+    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
     int stop;                    /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
@@ -86,7 +94,11 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
+    bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits: */
+    bool output_held;
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -146,14 +158,21 @@ struct tcall_call {
 #endif
     tcall_str complaint; /* words of a foreign validator or of binding */
     tcall_str coerced;   /* JSON text of the coercions, an array */
-    tcall_str original;  /* arguments before they were repaired */
+    /* The other attempt at the arguments, where there was a repair: what came,
+     * if that was repaired, else the repair that was refused too. */
+    const tcall_call *other;
     tcall_ctx cx;
-    size_t block_high; /* private: what tcall_release restores */
+    /* private */
+    bool by_model;     /* an agent's, held to the offer of its turn */
+    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    size_t block_high; /* what tcall_release restores */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error. What it needs is held in the block until
- * tcall_release; calls are released in the opposite order. */
+ * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+ * it again, or tcall_invoke, which goes on with the repair. What it needs is
+ * held in the block until tcall_release; calls are released in the opposite
+ * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 TCALL_API void tcall_release(tcall *tc, tcall_call *call);
 

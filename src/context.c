@@ -41,6 +41,8 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         r = tcall_keep_(cx, title, &cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
+        r = tcall_scan_whole_(metadata);
+    if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     return r;
 }
@@ -70,13 +72,19 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
     return service ? service->object : NULL;
 }
 
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+}
+
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
-            cx->failed_by = name;
+            cx->failure.by = name;
     }
     return object;
 }
@@ -147,6 +155,17 @@ TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
     return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
 }
 
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -161,6 +180,34 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
     *cx->out = *cx->out_start;
 }
 
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->stage == TCALL_DID_EXECUTE || cx->gave_up ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    cx->output_held = true;
+    if (cx->output.len < text.len)
+        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
+    if (text.len)
+        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+    cx->output.len = text.len;
+    return r;
+}
+
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
@@ -171,7 +218,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
     memset(change, 0, sizeof *change);
     change->before = cx->history;
     change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->hook ? cx->hook->stage : cx->stage;
+    change->stage = cx->stage;
     cx->history = change;
     return change;
 }
@@ -188,7 +235,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
         return TCALL_E_MEMORY;
     *run = *cx->call;
     run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run, block->high);
+    error = tcall_hydrate_try_(cx->tc, run);
     if (error == TCALL_OK)
         error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
@@ -199,8 +246,8 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
- * those holds any more: not the check, not the approval. Once the tool has run
- * it is too late. */
+ * those holds any more: not the check, not the approval. A call that was cut
+ * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
     tcall *tc = cx->tc;
@@ -214,11 +261,9 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     change->input = call->args;
     if (cx->stage == TCALL_WILL_INJECT_SECRETS)
         return tcall_inject_(cx, text);
-    cx->injected = tcall_json_none_();
     call->arguments = text;
-    call->approved = call->validated = false;
-    call->incomplete = 0;
-    call->error = tcall_hydrate_try_(tc, call, tc->block.high);
+    call->approved = false;
+    call->error = tcall_hydrate_try_(tc, call);
     if (call->error == TCALL_OK)
         call->error = tcall_hydrate_bind_(tc, call);
     return call->error;
@@ -249,11 +294,26 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * false where none did. */
+TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+{
+    bool held = cx->output_held;
+    cx->output_held = false;
+    if (held) {
+        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+        tcall_output_cut_(cx);
+    }
+    return held;
+}
+
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
+    if (cx->settled)
+        return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
         if (!change || tcall_keep_(cx, old, &change->output) < 0)
@@ -269,6 +329,9 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 
 /* ---- what becomes of the call ---- */
 
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
 {
@@ -278,16 +341,16 @@ int tcall_respond(tcall_ctx *cx, tcall_str text)
     if (cx->state != TCALL_HIT_)
         cx->state =
             cx->stage == TCALL_WILL_READ_CACHE ? TCALL_HIT_ : TCALL_ANSWERED_;
-    cx->error = TCALL_OK;
+    memset(&cx->failure, 0, sizeof cx->failure);
     return TCALL_OK;
 }
 
 int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 {
-    if (cx->state != TCALL_FAILED_) { /* the first failure counts */
-        cx->reason = tcall_str_of(reason);
-        cx->code = code;
-        cx->status = status;
+    if (cx->state != TCALL_FAILED_ && !cx->settled) { /* the first counts */
+        cx->failure.reason = tcall_str_of(reason);
+        cx->failure.code = code;
+        cx->failure.status = status;
     }
     return TCALL_E_ABORTED;
 }
@@ -295,18 +358,43 @@ int tcall_abort(tcall_ctx *cx, const char *reason, const char *code, int status)
 int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
 {
     tcall_abort(cx, reason, NULL, 429);
-    if (cx->state != TCALL_FAILED_)
-        cx->retry_ms = ms;
+    if (cx->state != TCALL_FAILED_ && !cx->settled)
+        cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
+}
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
 }
 
 /* Makes the call fail; the first failure counts. */
 TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
 {
-    if (error < 0 && cx->state != TCALL_FAILED_) {
+    tcall_note_failure_(cx, error);
+    if (error < 0)
         cx->state = TCALL_FAILED_;
-        cx->error = error;
-    }
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memcpy(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */

@@ -15,10 +15,15 @@ TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
 TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 /* Copies a short title for people (reported as progress, too) and metadata,
  * JSON text for programs, to cx->result. An empty one leaves what was set
- * before. Returns TCALL_OK or TCALL_E_MEMORY. Tools set cx->result.suggestion
- * and cx->result.attached themselves. */
+ * before. Returns TCALL_OK, TCALL_E_MEMORY, or what is wrong with metadata that
+ * is not JSON. Tools set cx->result.suggestion and cx->result.attached
+ * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
+
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, looked up by name in the call, then in its
  * session, then in the registry; NULL when there is none. */
@@ -55,7 +60,8 @@ TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* Answers the call with text: `return tcall_respond(cx, text)`. The stages up
  * to the run of the tool are skipped, those after it are not. After a failure
- * this turns it into a success. */
+ * this turns it into a success. From TCALL_WILL_AUDIT on the result is
+ * complete: TCALL_E_USAGE, as of tcall_set_output. */
 TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
 /* Replaces the arguments by other JSON text before the tool runs: it is checked
  * like the first one, and approval is asked for again. At

@@ -69,7 +69,7 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_needs_(cx->call->tool) &
+    if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
@@ -185,8 +185,8 @@ static void tcall_pause_next_(tcall_ctx *cx, tcall_pause_ *pause,
     pause->ms = pause->ms ? pause->ms * 2 : retry->first_ms;
     if (retry->max_ms && pause->ms > retry->max_ms)
         pause->ms = retry->max_ms;
-    if (cx->retry_ms > pause->ms)
-        pause->ms = cx->retry_ms;
+    if (cx->failure.retry_ms > pause->ms)
+        pause->ms = cx->failure.retry_ms;
     pause->since = tcall_now_(cx->tc);
 }
 
@@ -206,7 +206,7 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
             return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
-            !tcall_repeatable_(cx->call->tool))
+            !tcall_repeatable_(cx))
             return r;
         tcall_pause_next_(cx, pause, retry);
     }
@@ -250,9 +250,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_key(&out, "approved");
     tcall_write_bool(&out, call->approved);
     tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->error));
-    if (cx->reason.len)
-        tcall_write_pair_(&out, "reason", cx->reason);
+    tcall_write_string(&out, tcall_error_code(cx->failure.error));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
     return tcall_writer_flush(&out);
 }
@@ -308,8 +308,7 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
     tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                            : TCALL_VERDICT_DENY);
-    row->state =
-        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
@@ -393,7 +392,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
     tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t key = tcall_call_key(cx->tc, cx->call);
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (tcall_repeatable_(cx->call->tool))
+    if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
@@ -490,8 +489,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
 static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
                                uint64_t tool)
 {
-    bool denied = cx->error == TCALL_E_DENIED, same = loops->refused == tool;
-    if (cx->error == TCALL_E_LOOP)
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
         return;
     if (denied || cx->call->error < 0) {
         loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
@@ -517,7 +517,7 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (!here || !here->tool)
         return TCALL_OK;
     tcall_loops_count_(cx, loops, here->tool);
-    if (cx->error < 0 || here->answered || !tool || tool->allow_repeat)
+    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
         return TCALL_OK;
     if (kept == TOOLCALL_LOOP_CALLS)
         memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);

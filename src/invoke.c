@@ -29,6 +29,19 @@ int tcall_approval(tcall_ctx *cx)
     return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
 #ifndef TOOLCALL_NO_HOOKS
 
 /* Does what the library does itself at a stage, after its hooks. */
@@ -60,6 +73,8 @@ static int tcall_walk_(tcall_ctx *cx)
         if (!(busy >> stage & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
         r = tcall_run_hooks_(cx);
         if (r == TCALL_OK && due & cx->state)
             r = tcall_built_in_(cx);
@@ -128,16 +143,20 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
 static void tcall_tell_error_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    tcall_str text = cx->reason;
+    const tcall_failure *failure = &cx->failure;
     char room[288];
     tcall_writer out;
-    if (cx->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow)) {
-        tcall_writer_init(&out, room, sizeof room);
+    tcall_writer_init(&out, room, sizeof room);
+    if (failure->error == TCALL_E_DENIED && call->tool &&
+        tcall_withheld_(cx->tc, call->tool))
         tcall_write_remedy_(&out, cx);
-        text = tcall_slice_(room, out.fill);
-    }
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, text);
+    else if (tcall_was_refused_(cx))
+        tcall_say_refused_(&out, call);
+    else if (failure->reason.len)
+        tcall_write_bytes(&out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(&out, tcall_error_text(failure->error));
+    tcall_tell_call_(call, TCALL_EVENT_ERROR, tcall_slice_(room, out.fill));
 }
 
 #else
@@ -156,11 +175,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     tcall_call *call = cx->call;
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    cx->finished = tcall_now_(cx->tc);
-    if (cx->state == TCALL_FAILED_)
-        tcall_write_failure_(cx);
-    call->error = cx->result.error = cx->error;
-    cx->result.output = tcall_output(cx);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -184,13 +200,19 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     int r;
     if (cx->state == TCALL_DONE_)
         return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
+        cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
-    tcall_wait_begin_(&cx->wait);
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
         return tcall_finish_(cx);
@@ -240,7 +262,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_release(tc, own);
-        tc->block.high = high;
+        tcall_block_back_(&tc->block, high);
     }
     return r;
 }

@@ -62,6 +62,50 @@ static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
     tcall_write_close(out, ']');
 }
 
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
+                                 const char *by)
+{
+    int error = attempt->validated ? TCALL_OK : attempt->error;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(by));
+    tcall_write_pair_(out, "arguments", attempt->arguments);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    if (error < 0)
+        tcall_write_call_errors(out, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes what came and its repair, whichever of them the call is now. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_call *came = call->repaired ? call->other : call;
+    const tcall_call *repair = call->repaired ? call : call->other;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    tcall_write_attempt_(out, came, "model");
+    tcall_write_attempt_(out, repair, "repair");
+    tcall_write_close(out, ']');
+}
+
+/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
+static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
+{
+    tcall_write_key(out, "replaced");
+    tcall_write_open(out, '[');
+    for (; change; change = change->before) {
+        if (!change->input.tok)
+            continue;
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "by", tcall_str_of(change->by));
+        tcall_write_key(out, "arguments");
+        tcall_write_json(out, change->input);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
 /* Writes who checked the arguments, and whether its schema was compiled at the
  * start or for this call. */
 static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
@@ -96,7 +140,7 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "call_id", call->id);
     tcall_write_pair_(out, "tool", call->name);
     tcall_write_pair_(out, "arguments",
-                      call->repaired ? call->original : call->arguments);
+                      (call->repaired ? call->other : call)->arguments);
     tcall_write_fixes_(out, call->fixes);
     tcall_write_key(out, "coercions");
     tcall_write_verbatim(out, call->coerced.len ? call->coerced
@@ -112,6 +156,10 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (call->other)
+        tcall_write_attempts_(out, call);
+    if (call->cx.history)
+        tcall_write_replaced_(out, call->cx.history);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));

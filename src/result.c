@@ -211,97 +211,116 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_tool *tool;
-    size_t i = 0;
+    const tcall *tc = call->cx.tc;
+    size_t i;
     tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(out, tool->name);
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
-/* Begins the result of a failure instead of the output, up to the sentence that
- * says what was wrong. */
-static void tcall_failure_begin_(tcall_ctx *cx)
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
 {
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, call, i);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->args.tok)
+        tcall_write_called_(out, call->tool->name, call->args);
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call->tool);
+    if (failure->retry_ms) {
+        tcall_write_key(out, "retry_after_ms");
+        tcall_write_int(out, (tcall_int)failure->retry_ms);
+    }
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
     tcall_write_bool(out, false);
-    tcall_write_key(out, "error");
-    tcall_write_quote(out);
-}
-
-/* Writes what the schema says of the arguments. */
-TCALL_NOINLINE_ static void tcall_write_refused_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    size_t i;
-    tcall_failure_begin_(cx);
-    tcall_write_text(cx->out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(cx->out, i ? ". " : ": ");
-        tcall_say_fault_(cx->out, call, i);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
     }
-}
-
-/* Writes what was called, who failed and why. The reason may be what the tool
- * wrote, so it is copied before that is taken back. */
-TCALL_NOINLINE_ static void tcall_write_reasons_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    char copy[128];
-    size_t len = cx->reason.len;
-    if (len >= sizeof copy)
-        len = tcall_utf8_cut_(cx->reason.ptr, sizeof copy - 1);
-    if (len)
-        memcpy(copy, cx->reason.ptr, len);
-    tcall_failure_begin_(cx);
-    if (call->tool && call->args.tok)
-        tcall_write_called_(cx->out, call->tool->name, call->args);
-    if (cx->failed_by) {
-        tcall_write_text(cx->out, cx->failed_by);
-        tcall_write_text(cx->out, ": ");
-    }
-    if (len)
-        tcall_write_bytes(cx->out, copy, len);
-    else
-        tcall_write_text(cx->out, tcall_error_text(cx->error));
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
 }
 
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
-    const tcall_call *call = cx->call;
-    /* a hook may have given the failure a code of its own */
-    const char *code = cx->code ? cx->code : tcall_error_code(cx->error);
-    tcall_writer *out = cx->out;
-    if (cx->error == TCALL_E_INVALID && call->faults && !cx->reason.len)
-        tcall_write_refused_(cx);
-    else
-        tcall_write_reasons_(cx);
-    tcall_write_unquote(out);
-    tcall_write_pair_(out, "error_type",
-                      tcall_str_of(tcall_error_type(cx->error)));
-    tcall_write_pair_(out, "code", tcall_str_of(code));
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (cx->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
-    if (cx->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)cx->retry_ms);
-    }
-    if (cx->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
-    else
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-    if (out->error)
-        cx->error = out->error;
+    int brevity = TCALL_TELL_ALL_;
+    do
+        tcall_write_failure_at_(cx, brevity);
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
 }

@@ -42,6 +42,11 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "this tool was removed");
         return;
     }
+    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+        return;
+    }
     tcall_write_text(out, "needs ");
     if (tool->permissions)
         tcall_write_permissions_(out, tool->permissions, false);
@@ -70,21 +75,21 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 #endif
 
-/* Checks that the registry allows what the tool needs. The reason is kept:
+/* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
-    char text[160];
+    char text[TCALL_REASON_];
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+    if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
-    if (!cx->reason.len) /* without room for it the code alone must do */
-        tcall_keep_(cx, tcall_slice_(text, out.fill), &cx->reason);
+    if (!cx->failure.reason.len)
+        tcall_keep_reason_(cx, tcall_slice_(text, out.fill));
     return TCALL_E_DENIED;
 }
 
@@ -111,9 +116,9 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -143,15 +148,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 }
 
 /* ---- the tool ---- */
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_    /* the tool answered TCALL_E_AGAIN */
-};
 
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
@@ -190,8 +186,9 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     }
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
         return tcall_output_cut_(cx);
-    if (!cx->reason.len && !cx->failed_by)
-        cx->reason = tcall_output(cx); /* what it wrote are the reasons */
+    tcall_note_failure_(cx, r);
+    if (!cx->failure.reason.len && !cx->failure.by)
+        tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
     return r;
 }
 
@@ -247,7 +244,7 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
-    cx->tc->block.high = high;
+    tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 

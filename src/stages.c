@@ -115,19 +115,48 @@ static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
     return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
 }
 
+/* True for stages whose hooks no longer decide what becomes of the call. */
+static bool tcall_only_told_(int stage)
+{
+    return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
+}
+
+/* Reports a hook that failed and does not fail the call. */
+static void tcall_tell_hook_(tcall_ctx *cx, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.call = cx->call;
+    event.error = error;
+    event.text = tcall_str_of(cx->hook->name);
+    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+}
+
+/* Says how a hook ended: whether it may wait, and who failed. */
+static int tcall_hook_ended_(tcall_ctx *cx, int r)
+{
+    const tcall_hook *hook = cx->hook;
+    if (tcall_waits_(r) && tcall_has_run_(cx))
+        r = tcall_output_hold_(cx, r);
+    if (r >= 0 || tcall_waits_(r))
+        return r;
+    if (tcall_only_told_(hook->stage)) {
+        tcall_tell_hook_(cx, r);
+        return TCALL_OK;
+    }
+    if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
+        cx->failure.by = hook->name;
+    tcall_note_failure_(cx, r);
+    return r;
+}
+
 static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 {
     const tcall_hook *around = cx->hook;
-    int state = cx->state, r;
+    int r;
     cx->hook = hook;
-    r = tcall_outcome_(cx, hook->run(cx, hook->user));
+    r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (tcall_waits_(r) &&
-        (state != TCALL_GOING_ || hook->stage > TCALL_WILL_EXECUTE))
-        r = TCALL_E_USAGE; /* the output is there, nobody may wait */
-    if (r < 0 && !tcall_waits_(r) && state != TCALL_FAILED_ && !cx->failed_by &&
-        hook->stage != TCALL_AROUND_EXECUTE)
-        cx->failed_by = hook->name;
     if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
         r = tcall_hold_(cx, hook);
     return r;
@@ -139,37 +168,29 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 {
     const tcall_hook *hook;
-    int first = TCALL_OK, state = cx->state;
+    int r = TCALL_OK, state = cx->state;
+    uint8_t outer = cx->stage;
+    bool all = stage >= TCALL_ON_ERROR;
+    cx->stage = (uint8_t)stage;
     tcall_hook_seek_(cx, stage, at);
     for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
-        int r = TCALL_OK;
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (tcall_waits_(r))
-            return r;
-        if (first == TCALL_OK)
-            first = r;
-        if (!(tcall_due_[stage] & TCALL_FAILED_) &&
-            (r < 0 || cx->state != state))
+        if (r < 0 || (cx->state != state && !all))
             break;
     }
-    return first;
-}
-
-/* The same for a stage whose hooks do not wait. */
-static int tcall_hooks_all_(tcall_ctx *cx, int stage)
-{
-    uint16_t at = 0;
-    return tcall_hooks_(cx, stage, &at);
+    cx->stage = outer;
+    return r;
 }
 
 /* ---- attempts ---- */
 
 /* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
@@ -191,38 +212,66 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
 {
     cx->attempt++;
     *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
         *r = cx->last_attempt;
         return false;
     }
     if (*r < 0)
         return false;
     tcall_output_clear_(cx);
-    cx->reason.len = 0;
-    cx->failed_by = NULL;
     cx->next_inner = 0;
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, tcall_slice_(NULL, 0));
-        *r = tcall_hooks_all_(cx, TCALL_ON_RETRY);
+        cx->run_step = TCALL_RUN_RETRY_;
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
     }
     return true;
 }
 
-/* Does what comes before the tool: hooks at WILL_EXECUTE, then approval. */
+/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
+ * the last attempt failed, those at WILL_EXECUTE, and approval. */
+static int tcall_attempt_step_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    switch (cx->run_step) {
+    case TCALL_RUN_RETRY_:
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            memset(&cx->failure, 0, sizeof cx->failure);
+        return r;
+    case TCALL_RUN_HOOKS_:
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+    default: return tcall_approve_again_(cx);
+    }
+}
+
 static int tcall_attempt_prepare_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
            cx->run_step < TCALL_RUN_BEGIN_) {
-        r = cx->run_step == TCALL_RUN_HOOKS_
-                ? tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner)
-                : tcall_approve_again_(cx);
+        r = tcall_attempt_step_(cx);
         if (r == TCALL_OK) {
             cx->run_step++;
             cx->next_inner = 0;
         }
     }
+    return r;
+}
+
+/* Runs the tool, and once that has ended well what comes after it. */
+static int tcall_attempt_run_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_DID_) {
+        r = tcall_run_(cx);
+        if (r < 0)
+            return r;
+        cx->run_step = TCALL_RUN_DID_;
+        cx->next_inner = 0;
+    }
+    if (cx->state == TCALL_GOING_)
+        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
     return r;
 }
 
@@ -232,15 +281,14 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (r == TCALL_OK)
+    if (cx->run_step < TCALL_RUN_BEGIN_)
         r = tcall_attempt_prepare_(cx);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_run_(cx);
+        r = tcall_attempt_run_(cx);
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_hooks_all_(cx, TCALL_DID_EXECUTE);
+    tcall_note_failure_(cx, r);
     return cx->last_attempt = r;
 }
 
@@ -277,19 +325,26 @@ int tcall_next(tcall_ctx *cx)
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
- * failure by keeping silent about it. */
+ * failure by keeping silent about it. After the last attempt, be it the only
+ * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r = tcall_next(cx);
-    if (tcall_waits_(r))
-        return r;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->last_attempt;
-    if (r < 0 && cx->attempt > 1) {
-        tcall_hooks_all_(cx, TCALL_ON_GIVE_UP);
-        if (cx->state != TCALL_GOING_)
-            r = TCALL_OK; /* one of them answered */
+    int r;
+    if (!cx->gave_up) {
+        r = tcall_next(cx);
+        if (tcall_waits_(r))
+            return r;
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->last_attempt;
+        if (r == TCALL_OK || !cx->attempt)
+            return r;
+        tcall_note_failure_(cx, r);
+        cx->gave_up = true;
+        cx->next_inner = 0;
     }
+    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
+    if (r == TCALL_OK && cx->state == TCALL_GOING_)
+        r = cx->failure.error;
     return r;
 }
 

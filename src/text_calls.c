@@ -162,7 +162,7 @@ TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
     }
     if (error == TCALL_OK)
         error = tcall_add_text_call_(reader, item);
-    block->high = high;
+    tcall_block_back_(block, high);
     return error;
 }
 

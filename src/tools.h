@@ -72,12 +72,12 @@ typedef enum tcall_safety {
     X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
     X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
     X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
+    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_AUDIT, "will_audit", ALWAYS)                           \
     X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
     X(ON_METRICS, "on_metrics", ALWAYS)                           \
     X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(ON_ERROR, "on_error", FAILED)                               \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
 typedef enum tcall_stage {
@@ -95,16 +95,19 @@ TCALL_API const char *tcall_stage_name(int stage);
  * the tables, those of the registry before those of the tool.
  *
  * run returns TCALL_OK, or `return tcall_respond(cx, text)`, tcall_abort or
- * tcall_retry_after, or an error, which fails the call. Up to the run of the
- * tool it may answer TCALL_E_AGAIN and is called again at the next
- * tcall_invoke. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for
- * each attempt, and returns what that returned.
+ * tcall_retry_after, or an error, which fails the call. It may answer
+ * TCALL_E_AGAIN and is called again at the next tcall_invoke; after the run
+ * of the tool this takes room for the output in the block, and no wait is for
+ * an approval. At TCALL_AROUND_EXECUTE it calls tcall_next(cx), once for each
+ * attempt, and returns what that returned.
  *
- * Stages from TCALL_WILL_AUDIT on see every call, also one whose tool is
- * unknown (cx->call->tool is NULL) or that failed, and all of their hooks run
- * even where one fails. A hook of a release stage runs when the acquiring hook
- * with the same user did, or when there is none with it; where more share a
- * user, as many release as did acquire. */
+ * At TCALL_ON_ERROR a failure may still become a success: tcall_respond. Stages
+ * from TCALL_WILL_AUDIT on see every call with its final result, also one whose
+ * tool is unknown (cx->call->tool is NULL) or that failed. All hooks from
+ * TCALL_ON_ERROR on, and at TCALL_ON_GIVE_UP, run even where one fails, which
+ * TCALL_EVENT_HOOK reports and nothing else. A hook of a release stage runs
+ * when the acquiring hook with the same user did, or when there is none with
+ * it; where more share a user, as many release as did acquire. */
 typedef struct tcall_hook {
     const char *name; /* for errors, history and logs */
     uint8_t stage;    /* tcall_stage */
@@ -153,19 +156,21 @@ typedef struct tcall_tool {
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
-    uint8_t optional_permissions; /* used if allowed */
+    uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
@@ -177,7 +182,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -219,7 +224,9 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
-    TCALL_EVENT_TURN_END  /* text: the answer; error: what ended it */
+    TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
+    TCALL_EVENT_HOOK      /* a hook failed that does not fail the call: error;
+                           * text: its name */
 } tcall_event_kind;
 
 typedef struct tcall_event {
@@ -252,7 +259,10 @@ typedef struct tcall_desc {
     size_t tool_count; /* at most 65,535 */
     tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
     size_t row_count;  /* of these, those of tools included */
+    /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    uint16_t roles;    /* bits, of the user: tool->roles must have one */
+    uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
     bool strict_types; /* refuse "5" for an integer and the like */
@@ -260,8 +270,10 @@ typedef struct tcall_desc {
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
     /* One try to repair arguments that were refused: writes JSON text to out
-     * and returns TCALL_OK. What it wrote is not trusted. A call that was cut
-     * is not repaired: nobody knows what was meant. NULL: no repair. */
+     * and returns TCALL_OK, or TCALL_E_AGAIN to be asked again. What it wrote
+     * is not trusted; if it is refused too, the call fails as it came. A call
+     * that was cut is not repaired: nobody knows what was meant. NULL: no
+     * repair. */
     int (*repair)(void *user, const tcall_call *call, tcall_writer *out);
     void (*on_event)(void *user, const tcall_event *event);
     uint32_t (*now_ms)(void *user); /* monotonic, wraps; NULL: no times */
@@ -276,7 +288,8 @@ typedef struct tcall_desc {
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
     tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table; NULL: none */
+                             * each fault of a table, and for what may have been
+                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -302,6 +315,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     tcall_listener *listeners;
 } tcall;
 

@@ -3,9 +3,9 @@
  * each is set beforehand
  */
 /* One letter for each stage, in the order of TCALL_STAGES: A is
- * will_bind_services, Q around_execute, Z will_audit, a did_audit, f
+ * will_bind_services, Q around_execute, Z on_error, a will_audit, f
  * will_finalize. Besides: * the tool runs; events: < start, > end, ! error,
- * ? approval is asked for, = verdict, ~ retry. */
+ * ? approval is asked for, = verdict, ~ retry, % a hook failed. */
 static inline char letter(int stage)
 {
     return (char)(stage < 26 ? 'A' + stage : 'a' + stage - 26);
@@ -119,7 +119,7 @@ static inline void set_hook(tcall_hook *h, int stage,
 
 static inline void note(void *user, const tcall_event *event)
 {
-    static const char letters[] = "  ?<.>   =.!~ ";
+    static const char letters[] = "  ?<.>   =.!~    %";
     (void)user;
     if (letters[event->kind] != ' ')
         see(letters[event->kind]);
@@ -226,7 +226,7 @@ static inline void check_ends(const char *what)
     bool good = count('f') == 1 && count('<') == 1 && count('>') == 1 &&
                 count('?') == count('=') && world.held == 0 &&
                 world.acquired == world.released && tc.block.high == 0 &&
-                count('Z') == 1 && count('a') == 1 && count('b') == 1;
+                count('a') == 1 && count('b') == 1 && count('c') == 1;
     CHECK(good);
     if (!good)
         printf("  in %s: %s\n", what, seen);

@@ -14,24 +14,24 @@ static void test_outcomes(void)
 {
     prepare();
     CHECK(once("{}") == TCALL_OK && strcmp(result, "\"done\"") == 0);
-    check_order("success", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>");
-    CHECK(call.cx.error == TCALL_OK && call.cx.attempt == 1);
+    check_order("success", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>");
+    CHECK(call.cx.failure.error == TCALL_OK && call.cx.attempt == 1);
 
     prepare();
     world.hit = 1;
     CHECK(once("{}") == TCALL_OK && strcmp(result, "\"cached\"") == 0);
-    check_order("cache hit", "<ABCDEFGHIJKLMNOVWXYZabcdf>");
+    check_order("cache hit", "<ABCDEFGHIJKLMNOVWXYabcdef>");
 
     prepare();
     world.failures = 1;
     CHECK(once("{}") == TCALL_E_FAILED && says("it is stuck"));
-    check_order("tool error", "<ABCDEFGHIJKLMNPQR*Zabcdef!>");
+    check_order("tool error", "<ABCDEFGHIJKLMNPQR*UZabcdef!>");
 
     prepare();
     world.failures = 1;
     world.attempts = 3;
     CHECK(once("{}") == TCALL_OK && strcmp(result, "\"done\"") == 0);
-    check_order("retry succeeds", "<ABCDEFGHIJKLMNPQR*~TR*SVWXYZabcdf>");
+    check_order("retry succeeds", "<ABCDEFGHIJKLMNPQR*~TR*SVWXYabcdef>");
     CHECK(call.cx.attempt == 2);
 
     prepare();
@@ -66,7 +66,7 @@ static void test_outcomes(void)
     CHECK(invoke() == TCALL_E_APPROVAL); /* still nobody has answered */
     verdict = TCALL_VERDICT_ALLOW;
     CHECK(invoke() == TCALL_OK);
-    check_order("granted later", "<ABCDE?=FGHIJKLMNPQR*SVWXYZabcdf>");
+    check_order("granted later", "<ABCDE?=FGHIJKLMNPQR*SVWXYabcdef>");
 
     prepare();
     CHECK(once("{\"n\":10}") == TCALL_E_INVALID && says("maximum"));
@@ -84,7 +84,7 @@ static void test_outcomes(void)
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     ask("nobody", "{}");
     CHECK(invoke() == TCALL_OK && says("instead"));
-    check_order("unknown tool, answered", "<ABCDVWXYZabcdf>");
+    check_order("unknown tool, answered", "<ABCDVWXYabcdef>");
 
     prepare();
     tools[0].output = "{\"type\":\"string\",\"maxLength\":3}";
@@ -103,7 +103,7 @@ static void test_again(void)
     CHECK(once("{}") == TCALL_E_AGAIN && out.fill == 0);
     CHECK(invoke() == TCALL_E_AGAIN && invoke() == TCALL_OK);
     CHECK(invoke() == TCALL_E_USAGE); /* it has its result */
-    check_order("polled", "<ABCDEFGHIJKLMNPQR*Q*Q*SVWXYZabcdf>");
+    check_order("polled", "<ABCDEFGHIJKLMNPQR*Q*Q*SVWXYabcdef>");
 
     prepare();
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
@@ -117,7 +117,7 @@ static void test_again(void)
     CHECK(once("{}") == TCALL_E_AGAIN);
     tcall_cancel(&call, TCALL_E_CANCELLED);
     CHECK(invoke() == TCALL_E_CANCELLED && world.lasts == 1);
-    check_order("cancelled", "<ABCDEFGHIJKLMNPQR*Q*Zabcdef!>");
+    check_order("cancelled", "<ABCDEFGHIJKLMNPQR*Q*UZabcdef!>");
 
     prepare();
     world.waits = 9;
@@ -148,46 +148,47 @@ static const struct {
     const char *way; /* what leads there: "", "hit", "fails", "retries" */
     const char *respond, *fail;
 } rows[TCALL_STAGE_COUNT] = {
-    {"", "<AVWXYZabcdf>", "<AZabcdef!>"},
-    {"", "<ABVWXYZabcdf>", "<ABZabcdef!>"},
-    {"", "<ABCVWXYZabcdf>", "<ABCZabcdef!>"},
-    {"", "<ABCDVWXYZabcdf>", "<ABCDZabcdef!>"},
-    {"", "<ABCDEVWXYZabcdf>", "<ABCDEZabcdef!>"},
-    {"", "<ABCDEFVWXYZabcdf>", "<ABCDEFZabcdef!>"},
-    {"", "<ABCDEFGVWXYZabcdf>", "<ABCDEFGZabcdef!>"},
-    {"", "<ABCDEFGHVWXYZabcdf>", "<ABCDEFGHZabcdef!>"},
-    {"", "<ABCDEFGHIVWXYZabcdf>", "<ABCDEFGHIZabcdef!>"},
-    {"", "<ABCDEFGHIJVWXYZabcdf>", "<ABCDEFGHIJZabcdef!>"},
-    {"", "<ABCDEFGHIJKVWXYZabcdf>", "<ABCDEFGHIJKZabcdef!>"},
-    {"", "<ABCDEFGHIJKLVWXYZabcdf>", "<ABCDEFGHIJKLZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMVWXYZabcdf>", "<ABCDEFGHIJKLMZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNOVWXYZabcdf>", "<ABCDEFGHIJKLMNZabcdef!>"},
-    {"hit", "<ABCDEFGHIJKLMNOVWXYZabcdf>", "<ABCDEFGHIJKLMNOZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPVWXYZabcdf>", "<ABCDEFGHIJKLMNPZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQVWXYZabcdf>", "<ABCDEFGHIJKLMNPQZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQRVWXYZabcdf>", "<ABCDEFGHIJKLMNPQRZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>", "<ABCDEFGHIJKLMNPQR*SZabcdef!>"},
-    {"retries", "<ABCDEFGHIJKLMNPQR*~TVWXYZabcdf>",
+    {"", "<AVWXYabcdef>", "<AZabcdef!>"},
+    {"", "<ABVWXYabcdef>", "<ABZabcdef!>"},
+    {"", "<ABCVWXYabcdef>", "<ABCZabcdef!>"},
+    {"", "<ABCDVWXYabcdef>", "<ABCDZabcdef!>"},
+    {"", "<ABCDEVWXYabcdef>", "<ABCDEZabcdef!>"},
+    {"", "<ABCDEFVWXYabcdef>", "<ABCDEFZabcdef!>"},
+    {"", "<ABCDEFGVWXYabcdef>", "<ABCDEFGZabcdef!>"},
+    {"", "<ABCDEFGHVWXYabcdef>", "<ABCDEFGHZabcdef!>"},
+    {"", "<ABCDEFGHIVWXYabcdef>", "<ABCDEFGHIZabcdef!>"},
+    {"", "<ABCDEFGHIJVWXYabcdef>", "<ABCDEFGHIJZabcdef!>"},
+    {"", "<ABCDEFGHIJKVWXYabcdef>", "<ABCDEFGHIJKZabcdef!>"},
+    {"", "<ABCDEFGHIJKLVWXYabcdef>", "<ABCDEFGHIJKLZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMVWXYabcdef>", "<ABCDEFGHIJKLMZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNOVWXYabcdef>", "<ABCDEFGHIJKLMNZabcdef!>"},
+    {"hit", "<ABCDEFGHIJKLMNOVWXYabcdef>", "<ABCDEFGHIJKLMNOZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPVWXYabcdef>", "<ABCDEFGHIJKLMNPZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQVWXYabcdef>", "<ABCDEFGHIJKLMNPQZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQRVWXYabcdef>", "<ABCDEFGHIJKLMNPQRUZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>", "<ABCDEFGHIJKLMNPQR*SUZabcdef!>"},
+    {"retries", "<ABCDEFGHIJKLMNPQR*~TVWXYabcdef>",
      "<ABCDEFGHIJKLMNPQR*~T~TUZabcdef!>"},
-    {"retries", "<ABCDEFGHIJKLMNPQR*~TR*~TR*UVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*~TR*~TR*UZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>", "<ABCDEFGHIJKLMNPQR*SVZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>", "<ABCDEFGHIJKLMNPQR*SVWZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>", "<ABCDEFGHIJKLMNPQR*SVWXZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
+    {"retries", "<ABCDEFGHIJKLMNPQR*~TR*~TR*UVWXYabcdef>",
+     "<ABCDEFGHIJKLMNPQR*~TR*~TR*U%Zabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>", "<ABCDEFGHIJKLMNPQR*SVZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>", "<ABCDEFGHIJKLMNPQR*SVWZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>", "<ABCDEFGHIJKLMNPQR*SVWXZabcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef>",
      "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>",
-     "<ABCDEFGHIJKLMNPQR*SVWXYZabcdef!>"},
-    {"fails", "<ABCDEFGHIJKLMNPQR*Zabcdef>", "<ABCDEFGHIJKLMNPQR*Zabcdef!>"},
-    {"", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf>", "<ABCDEFGHIJKLMNPQR*SVWXYZabcdf!>"},
+    {"fails", "<ABCDEFGHIJKLMNPQR*UZabcdef>", "<ABCDEFGHIJKLMNPQR*UZ%abcdef!>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYa%bcdef>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYa%bcdef>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYab%cdef>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYab%cdef>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabc%def>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYabc%def>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcd%ef>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYabcd%ef>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcde%f>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYabcde%f>"},
+    {"", "<ABCDEFGHIJKLMNPQR*SVWXYabcdef%>",
+     "<ABCDEFGHIJKLMNPQR*SVWXYabcdef%>"},
 };
 
 static int control(int stage, act what)
@@ -203,49 +204,82 @@ static int control(int stage, act what)
     return once("{}");
 }
 
+/* How a call ends when hooks at a stage fail with this: from WILL_AUDIT on the
+ * result is complete, and where the tool has failed that counts. */
+static int ending(int stage, int error)
+{
+    if (stage >= TCALL_WILL_AUDIT)
+        return TCALL_OK;
+    return stage == TCALL_ON_ERROR || stage == TCALL_ON_GIVE_UP ? TCALL_E_FAILED
+                                                                : error;
+}
+
 static void test_controls(void)
 {
     int stage;
     for (stage = 0; stage < TCALL_STAGE_COUNT; stage++) {
         const char *name = tcall_stage_name(stage);
-        bool tool = stage == TCALL_ON_ERROR || stage == TCALL_ON_GIVE_UP;
+        bool counts = ending(stage, 1) == 1;
         CHECK(control(stage, RESPOND) == TCALL_OK);
-        CHECK(strcmp(result, "\"instead\"") == 0);
+        CHECK(strcmp(result, stage < TCALL_WILL_AUDIT ? "\"instead\""
+                                                      : "\"done\"") == 0);
         check_order(name, rows[stage].respond);
-        /* The first error counts: of these stages that is the tool's. */
-        CHECK(control(stage, ABORT) ==
-              (tool ? TCALL_E_FAILED : TCALL_E_ABORTED));
-        CHECK(tool || (says("not today") && says("\"closed\"") &&
-                       call.cx.status == 403));
+        CHECK(control(stage, ABORT) == ending(stage, TCALL_E_ABORTED));
+        CHECK(!counts || (says("not today") && says("\"closed\"") &&
+                          call.cx.failure.status == 403 &&
+                          call.cx.failure.stage == stage));
         check_order(name, rows[stage].fail);
-        CHECK(control(stage, RETRY_AFTER) ==
-              (tool ? TCALL_E_FAILED : TCALL_E_RATE));
-        CHECK(tool || (says("come back") && says("\"retry_after_ms\":1500")));
+        CHECK(control(stage, RETRY_AFTER) == ending(stage, TCALL_E_RATE));
+        CHECK(!counts ||
+              (says("come back") && says("\"retry_after_ms\":1500")));
         check_order(name, rows[stage].fail);
-        CHECK(control(stage, FAIL) == (tool ? TCALL_E_FAILED : TCALL_E_CLOSED));
-        CHECK(tool || stage == TCALL_AROUND_EXECUTE || says(name));
+        CHECK(control(stage, FAIL) == ending(stage, TCALL_E_CLOSED));
+        CHECK(!counts || stage == TCALL_AROUND_EXECUTE || says(name));
         check_order(name, rows[stage].fail);
     }
     CHECK(tcall_stage_name(TCALL_STAGE_COUNT) == NULL);
 }
 
-/* A hook may wait as long as there is no output, and goes on where it was. */
+/* A hook may wait at each stage, and the call goes on where it was: what the
+ * tool has written by then is still its output. */
 static void test_hook_waits(void)
 {
     int stage;
     for (stage = 0; stage < TCALL_STAGE_COUNT; stage++) {
-        int r = control(stage, AGAIN);
-        if (stage <= TCALL_WILL_EXECUTE && stage != TCALL_DID_CACHE_HIT) {
-            CHECK(r == TCALL_E_AGAIN &&
-                  seen[strlen(seen) - 1] == letter(stage));
-            CHECK(invoke() == TCALL_OK && strcmp(result, "\"done\"") == 0);
-            CHECK(count(letter(stage)) == 2);
-            CHECK(count('A') == (stage == 0 ? 2 : 1));
-        } else {
-            CHECK(r < 0 && r != TCALL_E_AGAIN);
-        }
+        bool fails;
+        int times;
+        CHECK(control(stage, AGAIN) == TCALL_E_AGAIN && out.fill == 0);
+        CHECK(seen[strlen(seen) - 1] == letter(stage));
+        seen[strlen(seen) - 1] = '\0'; /* it comes again */
+        fails = world.attempts > 1 || strcmp(rows[stage].way, "fails") == 0;
+        times = world.hit ? 0 : world.attempts;
+        CHECK(invoke() == (fails ? TCALL_E_FAILED : TCALL_OK));
+        CHECK(fails
+                  ? says("it is stuck")
+                  : strcmp(result, world.hit ? "\"cached\"" : "\"done\"") == 0);
+        CHECK(world.runs == times && count('A') == 1);
         check_ends(tcall_stage_name(stage));
     }
+}
+
+/* Where one that waits after the run is cancelled, or the block has no room for
+ * the output, the hook has failed; the tool has not. */
+static void test_waits_no_longer(void)
+{
+    int stage;
+    for (stage = TCALL_WILL_AUDIT; stage < TCALL_STAGE_COUNT; stage++) {
+        CHECK(control(stage, AGAIN) == TCALL_E_AGAIN);
+        seen[strlen(seen) - 1] = '\0';
+        world.act = AGAIN;
+        tcall_cancel(&call, TCALL_E_CANCELLED);
+        CHECK(invoke() == TCALL_OK && strcmp(result, "\"done\"") == 0);
+        CHECK(count('%') == 1);
+        check_ends(tcall_stage_name(stage));
+    }
+    CHECK(control(TCALL_WILL_REDACT_OUTPUT, AGAIN) == TCALL_E_AGAIN);
+    world.act = AGAIN;
+    tcall_cancel(&call, TCALL_E_CANCELLED); /* what was not redacted stays in */
+    CHECK(invoke() == TCALL_E_CANCELLED && !says("done"));
 }
 
 /* ---- priority, filter, tools with hooks of their own ---- */
@@ -435,6 +469,7 @@ int main(void)
     test_again();
     test_controls();
     test_hook_waits();
+    test_waits_no_longer();
     test_priority();
     test_around();
     test_release();

@@ -383,7 +383,8 @@ static void allowed(void)
     PART(bash("echo hello", 0) == TCALL_E_DENIED && asked == 1);
     verdict = TCALL_VERDICT_ALLOW;
     PART(bash("echo hello", 0) == TCALL_OK && asked == 2);
-    row("C3", all, "each call asks");
+    PART(bash("nothing of the list", 0) == TCALL_E_DENIED && asked == 2);
+    row("C3", all, "each call asks that can run");
     all = true;
     mkdir(in_ws("sub"), 0777);
     PART(call_tool("bash", "{\"command\":\"pwd\",\"workdir\":\"sub\"}",

@@ -356,7 +356,7 @@ static void budgets(void)
 static int assist(tcall_ctx *cx, void *user)
 {
     (void)user;
-    if (!cx->code || strcmp(cx->code, "LLM_ASSIST_REQUIRED") != 0)
+    if (!cx->failure.code || strcmp(cx->failure.code, "LLM_ASSIST_REQUIRED") != 0)
         return TCALL_OK;
     return tcall_respond(
         cx, tcall_json_str(tcall_json_get(cx->call->args, "prompt")));

@@ -1,0 +1,321 @@
+/* Needs: SCHEMA, HOOKS, EVENTS, REPAIR, SENTENCES. */
+/* What came and its repair: two attempts, each with memory of its own, and what
+ * is told of them when one or both are refused. What the block gets back is
+ * overwritten here, so that who still reads it is seen. */
+#include "freed.h"
+#ifdef TEST_LINKED
+#include "toolcall.h"
+#else
+#include "../src/records.c"
+#endif
+#include "check.h"
+
+static char block[8192], result[4096], told[4096];
+static tcall tc;
+static tcall_call call;
+static tcall_writer out;
+static int runs, asked, again, hooks_failed;
+
+static int set(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    runs++;
+    if (tcall_json_int(tcall_json_get(args, "n"), 0) != 13)
+        return tcall_write_text(w, "set");
+    tcall_write_text(w, "the motor is stuck");
+    (void)cx;
+    return TCALL_E_FAILED;
+}
+
+static const tcall_tool tools[] = {
+    {.name = "set",
+     .parameters = TCALL_JSON({
+         "type" : "object",
+         "required" : [ "n", "m" ],
+         "properties" : {"n" : {"type" : "integer"}, "m" : {"type" : "integer"}}
+     }),
+     .run = set,
+     .permissions = TCALL_READ}};
+
+/* Writes what it is given, after it was asked so often in vain. */
+static int repair(void *user, const tcall_call *refused, tcall_writer *w)
+{
+    asked++;
+    CHECK(refused->error < 0 && !refused->repaired);
+    if (again-- > 0)
+        return TCALL_E_AGAIN;
+    return tcall_write_text(w, (const char *)user);
+}
+
+static void hear(void *user, const tcall_event *event)
+{
+    (void)user;
+    if (event->kind == TCALL_EVENT_ERROR) {
+        size_t len = event->text.len;
+        memcpy(told, event->text.ptr, len);
+        told[len] = '\0';
+        CHECK(event->error == event->call->cx.failure.error);
+    }
+    hooks_failed += event->kind == TCALL_EVENT_HOOK;
+}
+
+/* Returns whether a text is one JSON value. */
+static bool is_json(const char *text, size_t len)
+{
+    static char copy[sizeof result];
+    static tcall_tok tokens[512];
+    tcall_json value;
+    memcpy(copy, text, len);
+    return tcall_json_parse(&value, copy, len, tokens, 512, NULL) >= 0;
+}
+
+static const tcall_hook *hooks;
+static uint16_t hook_count;
+
+static void begin(const char *repaired, const char *arguments)
+{
+    tcall_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.block = block;
+    desc.block_size = sizeof block;
+    desc.tools = tools;
+    desc.tool_count = 1;
+    desc.allow = TCALL_READ;
+    desc.hooks = hooks;
+    desc.hook_count = hook_count;
+    desc.on_event = hear;
+    desc.repair = repaired ? repair : NULL;
+    desc.user = (void *)(uintptr_t)repaired;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    memset(&call, 0, sizeof call);
+    memset(result, 0, sizeof result);
+    memset(told, 0, sizeof told);
+    call.id = tcall_str_of("id1");
+    call.name = tcall_str_of("set");
+    call.arguments = tcall_str_of(arguments);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    runs = asked = hooks_failed = 0;
+}
+
+static bool says(const char *text)
+{
+    return strstr(result, text) != NULL;
+}
+
+static void provenance(void)
+{
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    CHECK(tcall_write_provenance(&out, &tc, &call) == TCALL_OK);
+    CHECK(is_json(result, out.fill));
+}
+
+/* A repair that is refused too: the model is told what was wrong with what it
+ * sent, and provenance has both. */
+static void test_refused(void)
+{
+    static const struct {
+        const char *repaired, *outcome;
+    } rows[] = {{"{\"n\":", "truncated"},
+                {"", "invalid"},
+                {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "bare-word"},
+                {"{\"n\":\"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+                 "truncated"},
+                {"{\"n\":1}", "invalid"},
+                {"{\"n\":1,\"m\":[[[[[1]]]]]}", "invalid"}};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        begin(rows[i].repaired, "{\"n\":true,\"m\":1}");
+        CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID && asked == 1);
+        CHECK(!call.repaired && !call.validated && call.faults == 1);
+        provenance();
+        CHECK(says("\"by\":\"model\"") && says("\"by\":\"repair\""));
+        CHECK(says(rows[i].outcome) && says("\"path\":\"/n\""));
+        tcall_writer_init(&out, result, sizeof result - 1);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_INVALID && runs == 0);
+        CHECK(is_json(result, out.fill) && says("/n: "));
+        CHECK(strstr(told, "set: /n: ") != NULL);
+        tcall_release(&tc, &call);
+        CHECK(!call.args.tok && !call.other && tc.block.high == 0);
+    }
+}
+
+/* One that fits runs, and what came is still there to be shown. */
+static void test_accepted(void)
+{
+    begin("{\"n\":1,\"m\":2}", "{'n':true,\"m\":1}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.repaired);
+    CHECK(tcall_str_eq(call.other->arguments,
+                       tcall_str_of("{'n':true,\"m\":1}")));
+    CHECK(call.other->faults == 1 && call.other->error == TCALL_E_INVALID);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
+    provenance();
+    CHECK(says("\"repaired\":true") && says("single-quote") &&
+          says("\"path\":\"/n\"") && says("\"outcome\":\"ok\""));
+    tcall_release(&tc, &call);
+}
+
+/* One that asks a model without blocking: tcall_hydrate and tcall_invoke both
+ * go on with it, and it can be cancelled. */
+static void test_again(void)
+{
+    begin("{\"n\":1,\"m\":2}", "{\"n\":true,\"m\":1}");
+    again = 3;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_AGAIN);
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_AGAIN && tc.repairs == 0);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && out.fill == 0);
+    CHECK(call.cx.wait.ms > 0 && runs == 0);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(asked == 4 && runs == 1 && tc.repairs == 1 && call.repaired);
+    tcall_release(&tc, &call);
+    CHECK(tc.block.high == 0);
+
+    begin("{\"n\":1,\"m\":2}", "{\"n\":true,\"m\":1}");
+    again = 9;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_AGAIN);
+    tcall_cancel(&call, TCALL_E_CANCELLED);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CANCELLED && asked == 1);
+    CHECK(is_json(result, out.fill) && runs == 0);
+    tcall_release(&tc, &call);
+    again = 0;
+}
+
+/* A call that was cut is never run, whoever mends it. */
+static int mends(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_set_input(cx, tcall_str_of("{\"n\":1,\"m\":2}"));
+}
+
+static void test_cut(void)
+{
+    static const tcall_hook rows[] = {
+        {.name = "mends", .stage = TCALL_WILL_PARSE_INPUT, .run = mends}};
+    begin("{\"n\":1,\"m\":2}", "{\"n\":1,\"m\":2}");
+    call.incomplete = TCALL_E_CUT;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT && asked == 0);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT && runs == 0);
+    tcall_release(&tc, &call);
+    hooks = rows;
+    hook_count = 1;
+    begin(NULL, "{\"n\":1,\"m\":2}");
+    call.incomplete = TCALL_E_CUT;
+    tcall_hydrate(&tc, &call);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT && runs == 0);
+    tcall_release(&tc, &call);
+    begin(NULL, "{\"n\":3,\"m\":4}"); /* and who replaced it is told */
+    tcall_hydrate(&tc, &call);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
+    provenance();
+    CHECK(says("\"replaced\":[{\"by\":\"mends\",\"arguments\":{\"n\":3,"
+               "\"m\":4}}]"));
+    tcall_release(&tc, &call);
+    hooks = NULL;
+    hook_count = 0;
+}
+
+/* ---- failures ---- */
+
+/* The result of a failure is JSON in any room, and so is its record. */
+static void test_rooms(void)
+{
+    static const char *const calls[] = {"{\"n\":13,\"m\":1}", "{\"n\":true}",
+                                        "{\"n\":"};
+    static char record[4096];
+    size_t way, room, whole = sizeof result - 1;
+    for (way = 0; way < TCALL_ARRAY_LEN(calls); way++)
+        for (room = 0; room <= whole; room++) {
+            tcall_writer writer;
+            int r;
+            begin(NULL, calls[way]);
+            tcall_writer_init(&out, result, room);
+            tcall_hydrate(&tc, &call);
+            r = tcall_invoke(&tc, &call, &out);
+            CHECK(r < 0 && r != TCALL_E_MEMORY && !out.error);
+            CHECK(room < 17 ? out.fill == 0 : is_json(result, out.fill));
+            CHECK(way || room < 18 || strcmp(told, "the motor is stuck") == 0);
+            tcall_writer_init(&writer, record, sizeof record);
+            CHECK(tcall_write_result(&writer, &call.cx.result) == TCALL_OK);
+            CHECK(is_json(record, writer.fill));
+            tcall_release(&tc, &call);
+            if (room > 1000)
+                break;
+        }
+}
+
+/* Metadata is JSON or refused. */
+static int describe(tcall_ctx *cx, void *user)
+{
+    tcall_str none = tcall_str_of("");
+    (void)user;
+    CHECK(tcall_set_result(cx, none, tcall_str_of("{broken")) < 0);
+    CHECK(tcall_set_result(cx, none, tcall_str_of("{} {}")) < 0);
+    CHECK(cx->result.metadata.len == 0);
+    CHECK(tcall_set_result(cx, none, tcall_str_of("{\"a\":1}")) == TCALL_OK);
+    return TCALL_OK;
+}
+
+/* What failed, and where, is the same for all who read it. */
+static int reads(tcall_ctx *cx, void *user)
+{
+    const tcall_failure *failure = &cx->failure;
+    (void)user;
+    runs += 100;
+    CHECK(failure->error == TCALL_E_FAILED && failure->attempt == 1);
+    CHECK(failure->stage == TCALL_AROUND_EXECUTE && !failure->by);
+    CHECK(tcall_str_eq(failure->reason, tcall_str_of("the motor is stuck")));
+    return cx->stage == TCALL_WILL_AUDIT ? TCALL_E_CLOSED : TCALL_OK;
+}
+
+static int mended(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_respond(cx, tcall_str_of("by hand"));
+}
+
+static int after(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    runs += 1000;
+    CHECK(cx->failure.error == TCALL_OK && cx->result.error == TCALL_OK);
+    CHECK(tcall_str_eq(cx->result.output, tcall_str_of("by hand")));
+    return TCALL_OK;
+}
+
+static void test_failure(void)
+{
+    static const tcall_hook all[] = {
+        {.name = "describe", .stage = TCALL_WILL_EXECUTE, .run = describe},
+        {.name = "gives up", .stage = TCALL_ON_GIVE_UP, .run = reads},
+        {.name = "error", .stage = TCALL_ON_ERROR, .run = reads},
+        {.name = "audit", .stage = TCALL_WILL_AUDIT, .run = reads}};
+    static const tcall_hook host[] = {
+        {.name = "host", .stage = TCALL_ON_ERROR, .run = mended},
+        {.name = "audit", .stage = TCALL_WILL_AUDIT, .run = after}};
+    hooks = all;
+    hook_count = TCALL_ARRAY_LEN(all);
+    begin(NULL, "{\"n\":13,\"m\":1}");
+    tcall_hydrate(&tc, &call);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED && runs == 301);
+    CHECK(hooks_failed == 1 && says("the motor is stuck"));
+    tcall_release(&tc, &call);
+    hooks = host;
+    hook_count = TCALL_ARRAY_LEN(host);
+    begin(NULL, "{\"n\":13,\"m\":1}");
+    tcall_hydrate(&tc, &call);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1001);
+    CHECK(tcall_str_eq(call.cx.result.output, tcall_str_of("by hand")));
+    tcall_release(&tc, &call);
+    hooks = NULL;
+    hook_count = 0;
+}
+
+int main(void)
+{
+    test_refused();
+    test_accepted();
+    test_again();
+    test_cut();
+    test_rooms();
+    test_failure();
+    return check_sum("test_attempts");
+}
