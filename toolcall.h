@@ -76,6 +76,7 @@
  *     NO_ANTHROPIC   the format of Anthropic's Messages
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_INTERACTIONS  the format of Gemini's Interactions
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
  *     NO_SAVE        conversations as bytes, for after a restart
@@ -1712,7 +1713,7 @@ typedef struct tcall_mask {
     bool masked;    /* of these, all that are not held went out as "***" */
     uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
     uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
 
@@ -2166,19 +2167,21 @@ typedef struct tcall_tool {
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
-    uint8_t optional_permissions; /* used if allowed */
+    uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
@@ -2190,7 +2193,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -2267,7 +2270,10 @@ typedef struct tcall_desc {
     size_t tool_count; /* at most 65,535 */
     tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
     size_t row_count;  /* of these, those of tools included */
+    /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    uint16_t roles;    /* bits, of the user: tool->roles must have one */
+    uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
     bool strict_types; /* refuse "5" for an integer and the like */
@@ -2293,7 +2299,8 @@ typedef struct tcall_desc {
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
     tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table; NULL: none */
+                             * each fault of a table, and for what may have been
+                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2319,6 +2326,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     tcall_listener *listeners;
 } tcall;
 
@@ -2439,14 +2448,11 @@ typedef struct tcall_pick_opts {
     uint8_t max;         /* most tools besides the pinned ones; default 3 */
     uint16_t min_score;  /* thousandths; default 50 */
     uint8_t relative;    /* percent of the best score that others need */
-    uint8_t allow;       /* permissions given; default: the registry's */
     bool allow_unsafe;   /* also pick tools that do more than read */
     bool streaming;      /* pick only tools that stream */
     bool stable;         /* give picks in the order of registration, so that
                             requests change little; default: best first */
-    uint16_t roles;      /* of the user: tool->roles must have one of them */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
-    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
@@ -2690,6 +2696,7 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
+    bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
     size_t block_high; /* what tcall_release restores */
 };
@@ -2725,6 +2732,10 @@ TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
  * themselves. */
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
+
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, looked up by name in the call, then in its
  * session, then in the registry; NULL when there is none. */
@@ -2826,7 +2837,8 @@ TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools that learn only from the arguments that a call needs approval.
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
  * Returns TCALL_OK when it has it; otherwise the tool returns what this
  * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
@@ -3131,10 +3143,10 @@ typedef struct tcall_chat_request {
     const tcall_chat *chat;
     const tcall_tool *tools;
     size_t tool_count;
-    /* Tools to send, by index; NULL: all of them. */
-    const uint16_t *picks;
-    size_t pick_count;
-    unsigned allow; /* tools that need more permissions are not sent */
+    /* Bits: which of the tools are sent, the lowest of a byte first; NULL:
+     * those that these permissions suffice for. */
+    const uint8_t *offer;
+    unsigned allow;
     tcall_choice choice;
     const char *choice_name;
     int max_tokens; /* of the answer, thinking included; default 8192 where one
@@ -3257,8 +3269,9 @@ enum {
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
-                                          where there is no room for it */
+    TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
+                                           where there is no room for it */
+    TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
 struct tcall_provider {
@@ -3432,6 +3445,20 @@ extern const tcall_provider tcall_gemini;
 #endif
 
 /* ==========================================================================
+ * >>interactions: the Interactions API of Google, newer than generateContent
+ *
+ * Nothing is kept on the server: each request holds the whole conversation.
+ * TOOLCALL_NO_INTERACTIONS leaves it out.
+ */
+
+#ifndef TOOLCALL_NO_INTERACTIONS
+#define TCALL_HAS_INTERACTIONS_
+#ifndef TOOLCALL_STATIC
+extern const tcall_provider tcall_interactions;
+#endif
+#endif
+
+/* ==========================================================================
  * >>servers: that speak the format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
@@ -3455,12 +3482,12 @@ extern const tcall_provider tcall_gemini;
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS)                             \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
     X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
       "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, 0)                      \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
@@ -3620,11 +3647,12 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
-     * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, or none is new, those of the turn before are. Other tools make
-     * the provider read all anew, and void the reasoning that was to go back.
-     * NULL: all are sent. */
+    /* Not NULL: tools that these options exclude are not offered, and of more
+     * than TCALL_AGENT_ALL tools only those that they pick for what the user
+     * says first: picks are made by the first turn that has some, and kept.
+     * Other tools would make the provider read all anew, and void the reasoning
+     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
+     * tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -3690,8 +3718,8 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Begins a turn in which nothing runs, and does one exchange. tools are those
- * that the model gets to see, from tcall_pick or with only their index set, at
- * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * that are offered where they are permitted, from tcall_pick or with only their
+ * index set; NULL: those of tcall_agent_say. Returns the number of
  * calls in the answer; 0 ends the turn.
  *
  * Look at each with tcall_agent_call. Then give each its result, with
@@ -3720,17 +3748,17 @@ struct tcall_agent {
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;        /* the transport has to be closed */
-    bool reconnected;   /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of picks */
-    uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t tries;              /* of this request */
+    bool opened;       /* the transport has to be closed */
+    bool reconnected;  /* a dead connection was replaced */
+    bool picked;       /* the offer is only made smaller from now on */
+    size_t offer_size; /* bytes of tc->offer */
+    uint16_t tries;    /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */
@@ -13274,6 +13302,50 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow)
     return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
+/* Returns what the tool may do: what it needs, and of the rest what is allowed.
+ */
+TCALL_SHARED_ unsigned tcall_may_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_needs_(tool) | (tool->optional_permissions & tc->desc.allow);
+}
+
+/* ---- the offer ---- */
+
+/* Returns what the user of the registry lacks for this tool, or NULL. */
+TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
+                                          const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (!tcall_enabled(tool, desc->allow))
+        return "permissions";
+    if (tool->roles && !(tool->roles & desc->roles))
+        return "roles";
+    if (tool->groups && desc->groups && !(tool->groups & desc->groups))
+        return "groups";
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
+{
+    return bits[index / 8] >> index % 8 & 1;
+}
+
+TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+{
+    uint8_t bit = (uint8_t)(1 << index % 8);
+    bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
+}
+
+/* Is there this tool? The model has what the turn offers, a program all that
+ * the registry gives to its user. */
+TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
+                                     bool by_model)
+{
+    if (by_model && tc->offer)
+        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+    return !tcall_withheld_(tc, tool);
+}
+
 size_t tcall_peak(const tcall *tc)
 {
     return tc->block.peak;
@@ -13567,6 +13639,52 @@ static int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
+
+/* ---- what may have been forgotten ---- */
+
+#ifndef TOOLCALL_NO_REPORT
+
+/* Is there a hook that may give approval? */
+static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+            return true;
+    return false;
+}
+
+/* Reports what is allowed, but hardly meant: a tool that nobody can call. */
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    const char *withheld = tcall_withheld_(tc, tool);
+    tcall_writer *out = desc->report;
+    if (out && withheld) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out,
+                         "note: nobody can call it: tcall_desc lacks its ");
+        tcall_write_text(out, withheld);
+        tcall_write_text(out, "\n");
+    }
+    if (out && tool->confirm && !desc->approve &&
+        !tcall_has_consent_(desc->hooks, desc->hook_count) &&
+        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
+                              "call is denied\n");
+    }
+}
+
+#else
+
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+}
+
+#endif
 
 /* ---- schemas of a row ---- */
 
@@ -13910,6 +14028,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    if (r == TCALL_OK)
+        tcall_row_notes_(tc, tool);
     return r;
 }
 
@@ -13966,6 +14086,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
@@ -13994,6 +14117,8 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->permissions = TCALL_GONE_;
     row->pinned = false;
     tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
     return TCALL_OK;
 }
 
@@ -15545,7 +15670,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_indexing_ making;
     memset(index, 0, sizeof *index);
     memset(&making, 0, sizeof making);
-    if (tc->desc.tool_count > 0xFFFF)
+    if (tc->offer || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
     if (!tcall_index_make_(&making, &tc->desc)) {
@@ -15619,26 +15744,22 @@ typedef struct tcall_ranking_ {
 /* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
-static const char *tcall_pick_excludes_(const tcall *tc,
-                                        const tcall_pick_opts *opts,
-                                        const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
 {
-    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
+    const char *withheld = tcall_withheld_(tc, tool);
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs_(tool) == TCALL_READ
+                    ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
+    if (withheld)
+        return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (tool->roles && !(tool->roles & opts->roles))
-        return "roles";
     if (opts->max_cost && tool->cost > opts->max_cost)
         return "cost";
-    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
-        return "groups";
     return NULL;
 }
 
@@ -16102,10 +16223,10 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (tcall_enabled(&desc->tools[i], desc->allow))
+        if (!tcall_withheld_(tc, &desc->tools[i]))
             saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        if (tcall_enabled(picks[count].tool, desc->allow))
+        if (!tcall_withheld_(tc, picks[count].tool))
             saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
@@ -16322,6 +16443,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 #else
 
 /* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
+{
+    (void)tc;
+    (void)opts;
+    (void)tool;
+    return NULL;
+}
+
 TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
                              const tcall_pick_opts *opts, tcall_picked *picks,
                              int max)
@@ -17006,6 +17137,9 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
@@ -17155,6 +17289,12 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
         if (strcmp(d->services[i].name, name) == 0)
             service = &d->services[i];
     return service ? service->object : NULL;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
@@ -17701,14 +17841,15 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_tool *tool;
-    size_t i = 0;
+    const tcall *tc = call->cx.tc;
+    size_t i;
     tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(out, tool->name);
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
@@ -17765,7 +17906,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_int(out, (tcall_int)failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
+        tcall_write_available_(out, cx->call);
     else
         tcall_write_call_errors(out, call);
 }
@@ -17854,6 +17995,11 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "this tool was removed");
         return;
     }
+    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+        return;
+    }
     tcall_write_text(out, "needs ");
     if (tool->permissions)
         tcall_write_permissions_(out, tool->permissions, false);
@@ -17882,7 +18028,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 #endif
 
-/* Checks that the registry allows what the tool needs. The reason is kept:
+/* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
@@ -17891,7 +18037,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+    if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
@@ -17923,9 +18069,9 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;
@@ -18250,10 +18396,11 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 /* ---- attempts ---- */
 
 /* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
@@ -18275,7 +18422,7 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
 {
     cx->attempt++;
     *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
         *r = cx->last_attempt;
         return false;
     }
@@ -18582,7 +18729,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
     tcall_writer out;
     tcall_writer_init(&out, room, sizeof room);
     if (failure->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow))
+        tcall_withheld_(cx->tc, call->tool))
         tcall_write_remedy_(&out, cx);
     else if (tcall_was_refused_(cx))
         tcall_say_refused_(&out, call);
@@ -19160,7 +19307,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -19170,6 +19317,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);
@@ -19240,7 +19388,7 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
-           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
@@ -19310,7 +19458,7 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_needs_(cx->call->tool) &
+    if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
@@ -19447,7 +19595,7 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
             return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
-            !tcall_repeatable_(cx->call->tool))
+            !tcall_repeatable_(cx))
             return r;
         tcall_pause_next_(cx, pause, retry);
     }
@@ -19549,8 +19697,7 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
     tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                            : TCALL_VERDICT_DENY);
-    row->state =
-        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
@@ -19634,7 +19781,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
     tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t key = tcall_call_key(cx->tc, cx->call);
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (tcall_repeatable_(cx->call->tool))
+    if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */
@@ -20869,12 +21016,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
- * with more than 40 bytes. */
+/* Does a provider take this id? Few say what they take. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
     const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i], lower = (char)(c | 0x20);
@@ -20886,7 +21033,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -21163,6 +21310,19 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+}
+
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message. */
@@ -21337,17 +21497,18 @@ typedef struct tcall_sent_tools_ {
     const tcall_provider *provider;
     const tcall_chat_request *request;
     const tcall_tool *tool; /* NULL: no more */
-    size_t next;            /* among the picks, or all */
+    size_t next;
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
-                           const tcall_tool *tool)
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
     const unsigned quirks = tools->provider->quirks;
-    if (!tcall_enabled(tool, request->allow))
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
         return false;
     if (request->choice == TCALL_CHOICE_NONE)
         return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
@@ -21359,14 +21520,11 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
-    size_t count = request->picks ? request->pick_count : request->tool_count;
+    size_t index;
     tools->tool = NULL;
-    while (tools->next < count && !tools->tool) {
-        size_t index =
-            request->picks ? request->picks[tools->next] : tools->next;
-        tools->next++;
-        if (index < request->tool_count &&
-            tcall_is_sent_(tools, &request->tools[index]))
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
             tools->tool = &request->tools[index];
     }
 }
@@ -22428,6 +22586,10 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         head->flags |= reader->flags;
         if (reader->fault)
             head->error = reader->fault;
+        /* It may be a signature without a word. */
+        if (reader->type == TCALL_MEANS_REASONING &&
+            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_REASONING;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -23212,7 +23374,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0,
+                                                 TCALL_QUIRK_SHORT_IDS,
                                                  NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */
@@ -23570,21 +23732,6 @@ static const tcall_forms_ tcall_responses_forms_ = {
 static const tcall_tool_form_ tcall_responses_tools_ = {
     "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
 
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_form_(out, "'input':[", NULL);
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(
-                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
-    tcall_write_text(out, "]");
-}
-
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
 static int tcall_responses_write_(const tcall_provider *provider,
@@ -23594,7 +23741,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
@@ -23777,6 +23926,162 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */
+
+/* ==========================================================================
+ * >>interactions
+ *
+ * All that is said is a flat list of steps. A stream begins a step, brings its
+ * pieces and ends it, by its index; the interaction at the stream's end may
+ * hold all steps again.
+ */
+
+#ifdef TCALL_HAS_INTERACTIONS_
+
+/* What a step holds, whole or as it begins. */
+#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
+    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
+    X(depth, TCALL_FIELD_ID, 0, "id")                            \
+    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
+    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
+    X(depth, 0, 0, "content")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
+    X(depth, 0, 0, "summary")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+
+#define TCALL_INTERACTIONS_PATHS_(X)                                        \
+    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
+    X(2, 0, 0, "content") /* of a summary */                                \
+    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
+    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
+    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
+    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
+    X(1, 0, 0, "usage")                                                     \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
+    X(1, 0, 0, "errors")                                                    \
+    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
+    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    TCALL_INTERACTIONS_STEP_(X, 3)
+
+TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+
+static const tcall_word tcall_interactions_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"requires_action", TCALL_STOP_TOOL_CALLS},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"budget_exceeded", TCALL_STOP_LENGTH},
+    {"requires_continuation", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* Of the events that begin and end a stream, of steps, and of pieces of them.
+ * What is not here is done by Google itself. */
+static const tcall_word tcall_interactions_types_[] = {
+    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"function_call", TCALL_MEANS_CALL},
+    {"model_output", TCALL_MEANS_TEXT},
+    {"thought", TCALL_MEANS_REASONING},
+    {"arguments_delta", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {"thought_summary", TCALL_MEANS_REASONING},
+    {"thought_signature", TCALL_MEANS_REASONING},
+    {NULL, 0},
+};
+
+/* A thought is its signature; what it says of itself may be empty. */
+static const tcall_forms_ tcall_interactions_forms_ = {
+    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+    "'is_error':true}",
+    "{'type':'thought'<,'signature':%s>"
+    "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL};
+
+static const tcall_tool_form_ tcall_interactions_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+
+/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
+static void tcall_interactions_config_(tcall_writer *out,
+                                       const tcall_chat_request *request,
+                                       bool tools)
+{
+    static const char *const choices[] = {
+        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_is_extra_(request, "generation_config") ||
+        (!chosen && request->max_tokens <= 0))
+        return;
+    tcall_write_form_(out, "'generation_config':{", NULL);
+    if (chosen)
+        tcall_write_named_(out, choices[request->choice], request->choice_name);
+    if (request->max_tokens > 0)
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
+static int tcall_interactions_write_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    bool tools;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "system_instruction", request->system);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_text(out, "]");
+    tools =
+        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+    tcall_interactions_config_(out, request, tools);
+    tcall_write_flag_(out, "store", false);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_body_end_(out, request);
+}
+
+TCALL_DATA_ const tcall_provider tcall_interactions = {
+    "interactions",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/interactions",
+    NULL,
+    "x-goog-api-key",
+    "",
+    {"Api-Revision", "2026-05-20"},
+    tcall_interactions_write_,
+    &tcall_interactions_paths_,
+    tcall_interactions_stops_,
+    tcall_interactions_types_,
+    TCALL_REASONING_DATA, /* words and signatures */
+    TCALL_STRICT_NONE,
+    TCALL_QUIRK_ORDERED,
+    NULL};
+
+#endif /* TCALL_HAS_INTERACTIONS_ */
 
 /* ==========================================================================
  * >>servers
@@ -23983,6 +24288,9 @@ static const tcall_provider *const tcall_providers_[] = {
 #endif
 #ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
+#endif
+#ifdef TCALL_HAS_INTERACTIONS_
+    &tcall_interactions,
 #endif
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
@@ -24298,6 +24606,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     call->turn = &agent->turn;
     return true;
 }
@@ -24614,18 +24923,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -24657,6 +24981,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -24673,65 +24999,135 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* ---- the offer ---- */
+
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. Returns whether other tools are
- * sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Takes all but these tools out of the offer. */
+static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
+                                int count)
 {
-    bool known = count < 0 ? !agent->picked : agent->picked;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return false;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
-    return true;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int at = 0;
+        while (at < count && tools[at].index != i)
+            at++;
+        if (at == count)
+            tcall_set_offer_(tc->offer, i, false);
+    }
 }
 
-#ifndef TOOLCALL_NO_PICK
-
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
+ * TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return tcall_agent_take_picks_(agent, NULL, -1);
+    int count, i;
+    if (!desc->pick_opts || agent->picked ||
+        desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return TCALL_OK;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    if (count < 0)
+        return count;
+    tcall_agent_narrow_(agent, picks, count);
+    /* For "hello" nothing fits: then the next turn picks. */
+    for (i = 0; i < count; i++)
+        agent->picked = agent->picked || !picks[i].pinned;
+    return TCALL_OK;
 }
 
-#else
-
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or without them what it picks. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
+                              const tcall_picked *tools, int count)
 {
-    (void)text;
-    return tcall_agent_take_picks_(agent, NULL, -1);
+    if (tools)
+        agent->picked = false;
+    tcall_agent_permit_(agent);
+    if (tools)
+        tcall_agent_narrow_(agent, tools, count);
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.offer = desc->tc->offer;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
+}
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
@@ -24776,23 +25172,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -24802,13 +25188,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -24897,9 +25280,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -25327,19 +25714,21 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with those it picks. */
+/* Begins a turn with these tools, or without them with what it picks. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     int error = tcall_agent_ready_(agent);
-    bool others;
     if (error == TCALL_OK)
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    others = tools ? tcall_agent_take_picks_(agent, tools, count)
-                   : tcall_agent_pick_(agent, text);
-    if (others)
+    error = tcall_agent_offer_(agent, text, tools, count);
+    if (error < 0) {
+        tcall_agent_undo_(agent);
+        return error;
+    }
+    if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
@@ -25425,15 +25814,15 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Can these tools be sent, and no others? */
-static bool tcall_agent_can_send_(const tcall_agent *agent,
-                                  const tcall_picked *tools, int count)
+/* Are these tools of the registry? */
+static bool tcall_agent_can_offer_(const tcall_agent *agent,
+                                   const tcall_picked *tools, int count)
 {
     int i;
     for (i = 0; tools && i < count; i++)
         if (tools[i].index >= agent->desc.tc->desc.tool_count)
             return false;
-    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
+    return !tools || count >= 0;
 }
 
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
@@ -25445,7 +25834,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
         return error;
     if (!text.len)
         error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_send_(agent, tools, count))
+    else if (tcall_agent_can_offer_(agent, tools, count))
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);
@@ -25474,17 +25863,6 @@ enum {
     TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
 };
 
-/* Adds bytes to a sum: FNV-1a. */
-static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SAVE_START_ 2166136261u
-
 /* ---- out ---- */
 
 typedef struct tcall_saver_ {
@@ -25494,7 +25872,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    saver->sum = tcall_sum_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -25514,15 +25892,16 @@ static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
     tcall_save_bytes_(saver, text);
 }
 
-/* Picks by their names: the table may be another one after the restart. */
-static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+/* The offer by names: the table may be another one after the restart. */
+static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_tool *tools = agent->desc.tc->desc.tools;
-    int i;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
     tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, agent->pick_count);
-    for (i = 0; i < agent->pick_count; i++)
-        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 /* Writes the items, each after a one; a zero ends them. Returns the number of
@@ -25565,7 +25944,7 @@ static int tcall_save_state_(const tcall_agent *agent)
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     int state = tcall_save_state_(agent), i;
-    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
     if (state < 0)
         return state;
@@ -25576,7 +25955,8 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.rounds);
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
-    tcall_save_picks_(&saver, agent);
+    tcall_save_number_(&saver, agent->setting);
+    tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
@@ -25616,18 +25996,17 @@ static tcall_str tcall_load_text_(tcall_str *rest)
     return text;
 }
 
-/* Tools that are gone are picked no more. */
-static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+/* Tools that are gone, or permitted no more, are not offered. */
+static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
 {
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    agent->pick_count = 0;
+    memset(tc->offer, 0, agent->offer_size);
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
-        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
-            agent->picks[agent->pick_count++] =
-                (uint16_t)(tool - tc->desc.tools);
+        if (tool && !tcall_withheld_(tc, tool))
+            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -25700,13 +26079,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SAVE_START_;
+    uint32_t sum = TCALL_SUM_START_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_save_sum_(sum, *bytes);
+    sum = tcall_sum_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -25731,7 +26110,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
-        tcall_load_picks_(agent, &bytes);
+        agent->setting = tcall_load_number_(&bytes);
+        tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)
             error = tcall_load_turn_(agent, state);

@@ -1,6 +1,7 @@
 /* 10_plan.c - plan only: the model says what it would call, each call is
- * checked, nothing runs. The caller looks, answers, or drops the plan. Key, URL
- * and how to compile it: see 01_hello.c. */
+ * checked, nothing runs. The caller looks, answers, or drops the plan: what is
+ * said next drops it, and tcall_agent_plan without a text goes on with it. Key,
+ * URL and how to compile it: see 01_hello.c. */
 #include "port/port.h"
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
@@ -41,7 +42,8 @@ int main(int argc, char **argv)
                                          .provider = &tcall_openai,
                                          .model = "gpt-5.4",
                                          .key = getenv("OPENAI_API_KEY")});
-    count = tcall_agent_plan(&agent, tcall_str_of("Switch relay 7 on!"));
+    count =
+        tcall_agent_plan(&agent, tcall_str_of("Switch relay 7 on!"), NULL, 0);
     for (int i = 0; i < count; i++) {
         tcall_call call;
         error = tcall_agent_call(&agent, i, &call);

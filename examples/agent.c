@@ -1101,7 +1101,7 @@ static const char help[] =
  * take API_KEY, BASE_URL and MODEL. */
 static void print_help(void)
 {
-    static const char *const others[] = {"gemini",
+    static const char *const others[] = {"gemini", "interactions",
 #define SERVER(name, ...) #name,
                                          TCALL_SERVERS(SERVER)
 #undef SERVER

@@ -393,6 +393,7 @@ static inline void trace_event(trace *t, const tcall_event *e)
         {TCALL_EVENT_PROGRESS, "progress"}, {TCALL_EVENT_ERROR, "error"},
         {TCALL_EVENT_RETRY, "retry"},       {TCALL_EVENT_PICK, "pick"},
         {TCALL_EVENT_PIECE, "piece"},       {TCALL_EVENT_HOOK, "hook"},
+        {TCALL_EVENT_TURN, "turn"},         {TCALL_EVENT_TURN_END, "turn_end"},
     };
     char buf[512];
     size_t i;

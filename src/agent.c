@@ -49,18 +49,33 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* Takes room for the offer of a turn. */
+static bool tcall_agent_offer_room_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    agent->offer_size = rows / 8 + 1;
+    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tc->offer != NULL;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
+    if (!tcall_agent_offer_room_(agent))
+        return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
     if (!tcall_block_grow_(block, reader_size) ||
@@ -92,6 +107,8 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     error = tcall_agent_set_path_(agent);
     if (error < 0)
         agent->desc = before;
+    else if (desc->pick_opts != before.pick_opts)
+        agent->picked = false;
     return error;
 }
 
@@ -108,65 +125,135 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     return block->low != before;
 }
 
-/* Is this tool one of those that were sent last? */
-static bool tcall_agent_sends_(const tcall_agent *agent, unsigned index)
+/* ---- the offer ---- */
+
+/* Offers what the registry and pick_opts permit; of a conversation that has
+ * its picks, no more than there was. */
+static void tcall_agent_permit_(tcall_agent *agent)
 {
-    int i;
-    for (i = 0; i < agent->pick_count; i++)
-        if (agent->picks[i] == index)
-            return true;
-    return false;
+    const tcall *tc = agent->desc.tc;
+    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        const tcall_tool *tool = &tc->desc.tools[i];
+        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
+                         : !tcall_withheld_(tc, tool);
+        if (agent->picked)
+            open = open && tcall_offers_(tc->offer, i);
+        tcall_set_offer_(tc->offer, i, open);
+    }
 }
 
-/* Takes these picks for the turn, unless those of the turn before hold all of
- * them; with a count below 0, all tools. Returns whether other tools are
- * sent now. */
-static bool tcall_agent_take_picks_(tcall_agent *agent,
-                                    const tcall_picked *picks, int count)
+/* Takes all but these tools out of the offer. */
+static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
+                                int count)
 {
-    bool known = count < 0 ? !agent->picked : agent->picked;
-    int i;
-    for (i = 0; i < count; i++)
-        known = known && tcall_agent_sends_(agent, picks[i].index);
-    if (known)
-        return false;
-    agent->picked = count >= 0;
-    agent->pick_count = (uint8_t)(count > 0 ? count : 0);
-    for (i = 0; i < count; i++)
-        agent->picks[i] = picks[i].index;
-    return true;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
+    for (i = 0; i < tc->desc.tool_count; i++) {
+        int at = 0;
+        while (at < count && tools[at].index != i)
+            at++;
+        if (at == count)
+            tcall_set_offer_(tc->offer, i, false);
+    }
 }
 
-#ifndef TOOLCALL_NO_PICK
-
-/* Chooses the tools of this turn. Where there is no memory for that, all of
- * them are sent. Returns whether they are others than before. */
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
+ * TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, pinned = 0;
-    if (!desc->pick_opts || desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
-        return tcall_agent_take_picks_(agent, NULL, -1);
+    int count, i;
+    if (!desc->pick_opts || agent->picked ||
+        desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
+        return TCALL_OK;
     count =
         tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
-    while (pinned < count && picks[pinned].pinned)
-        pinned++;
-    /* Where nothing fits, as for "yes", the tools of the turn before do. */
-    if (count >= 0 && pinned == count && agent->pick_count > count)
-        return false;
-    return tcall_agent_take_picks_(agent, picks, count);
+    if (count < 0)
+        return count;
+    tcall_agent_narrow_(agent, picks, count);
+    /* For "hello" nothing fits: then the next turn picks. */
+    for (i = 0; i < count; i++)
+        agent->picked = agent->picked || !picks[i].pinned;
+    return TCALL_OK;
 }
 
-#else
-
-static bool tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or without them what it picks. */
+static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
+                              const tcall_picked *tools, int count)
 {
-    (void)text;
-    return tcall_agent_take_picks_(agent, NULL, -1);
+    if (tools)
+        agent->picked = false;
+    tcall_agent_permit_(agent);
+    if (tools)
+        tcall_agent_narrow_(agent, tools, count);
+    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- what stands around the conversation ---- */
+
+/* What a request says before the model answers: the setting and what was said.
+ */
+static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
+                                               const tcall_chat *chat)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    tcall_chat_request request;
+    memset(&request, 0, sizeof request);
+    request.model = desc->model;
+    request.system = desc->system;
+    request.chat = chat;
+    request.tools = desc->tc->desc.tools;
+    request.tool_count = desc->tc->desc.tool_count;
+    request.offer = desc->tc->offer;
+    request.variables = desc->variables;
+    return request;
+}
+
+/* Adds bytes to a sum: FNV-1a. */
+TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
+{
+    size_t i;
+    for (i = 0; i < bytes.len; i++)
+        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
+    return sum;
+}
+
+#define TCALL_SUM_START_ 2166136261u
+
+static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
+{
+    uint32_t *sum = (uint32_t *)user;
+    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Has the setting changed since the last turn: model, instructions, tools or
+ * their descriptions? Reasoning that was made in another one is refused. What
+ * may be left out nobody checks. */
+TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
+{
+    const tcall_provider *provider = agent->desc.provider;
+    const uint32_t before = agent->setting;
+    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    tcall_chat nothing = agent->chat;
+    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
+    tcall_writer writer;
+    char piece[64];
+    sum =
+        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
+        return false;
+    nothing.start = nothing.block->low;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
+    provider->write(provider, &writer, &request);
+    tcall_writer_flush(&writer);
+    agent->setting = sum;
+    return sum != before;
+}
 
 /* Adds what the user said to the conversation. Where that does not fit even
  * after old turns were dropped, nothing has changed. */
@@ -211,23 +298,13 @@ static bool tcall_agent_last_round_(const tcall_agent *agent)
 static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request;
-    memset(&request, 0, sizeof request);
-    request.model = desc->model;
-    request.system = desc->system;
-    request.chat = &agent->chat;
-    request.tools = desc->tc->desc.tools;
-    request.tool_count = desc->tc->desc.tool_count;
-    request.picks = agent->picked ? agent->picks : NULL;
-    request.pick_count = agent->pick_count;
-    request.allow = desc->tc->desc.allow;
+    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    request.variables = desc->variables;
     if (!agent->turn.plan && tcall_agent_last_round_(agent))
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
@@ -237,13 +314,10 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 /* Returns how many tools the model gets to see. */
 static size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    const tcall_desc *desc = &agent->desc.tc->desc;
-    size_t all = agent->picked ? agent->pick_count : desc->tool_count;
+    const tcall *tc = agent->desc.tc;
     size_t count = 0, i;
-    for (i = 0; i < all; i++) {
-        size_t index = agent->picked ? agent->picks[i] : i;
-        count += tcall_enabled(&desc->tools[index], desc->allow);
-    }
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
     return count;
 }
 
@@ -332,9 +406,13 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) &&
-        agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
-        tcall_chat_forget_(&agent->chat);
+    if (tcall_agent_make_room_(agent, 0)) {
+        /* Others may want that of the turn that is under way. */
+        if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
+            tcall_chat_forget_(&agent->chat);
+        else
+            agent->setting = 0;
+    }
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -762,19 +840,21 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with those it picks. */
+/* Begins a turn with these tools, or without them with what it picks. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     int error = tcall_agent_ready_(agent);
-    bool others;
     if (error == TCALL_OK)
         error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
-    others = tools ? tcall_agent_take_picks_(agent, tools, count)
-                   : tcall_agent_pick_(agent, text);
-    if (others)
+    error = tcall_agent_offer_(agent, text, tools, count);
+    if (error < 0) {
+        tcall_agent_undo_(agent);
+        return error;
+    }
+    if (tcall_agent_changed_(agent))
         tcall_chat_forget_(&agent->chat);
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
@@ -860,15 +940,15 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Can these tools be sent, and no others? */
-static bool tcall_agent_can_send_(const tcall_agent *agent,
-                                  const tcall_picked *tools, int count)
+/* Are these tools of the registry? */
+static bool tcall_agent_can_offer_(const tcall_agent *agent,
+                                   const tcall_picked *tools, int count)
 {
     int i;
     for (i = 0; tools && i < count; i++)
         if (tools[i].index >= agent->desc.tc->desc.tool_count)
             return false;
-    return !tools || (count >= 0 && count <= TCALL_AGENT_PICKS);
+    return !tools || count >= 0;
 }
 
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
@@ -880,7 +960,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
         return error;
     if (!text.len)
         error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_send_(agent, tools, count))
+    else if (tcall_agent_can_offer_(agent, tools, count))
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);

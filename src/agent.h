@@ -57,8 +57,8 @@ TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
  * signal handler or an interrupt may call it. */
 TCALL_API void tcall_agent_cancel(tcall_agent *agent);
 /* Begins a turn in which nothing runs, and does one exchange. tools are those
- * that the model gets to see, from tcall_pick or with only their index set, at
- * most TCALL_AGENT_PICKS; NULL: those of tcall_agent_say. Returns the number of
+ * that are offered where they are permitted, from tcall_pick or with only their
+ * index set; NULL: those of tcall_agent_say. Returns the number of
  * calls in the answer; 0 ends the turn.
  *
  * Look at each with tcall_agent_call. Then give each its result, with
@@ -87,17 +87,17 @@ struct tcall_agent {
     /* private */
     tcall_flag cancelled; /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;        /* the transport has to be closed */
-    bool reconnected;   /* a dead connection was replaced */
-    bool picked;        /* only the picks are sent */
-    uint8_t pick_count; /* of picks */
-    uint16_t picks[TCALL_AGENT_PICKS];
-    uint16_t tries;              /* of this request */
+    bool opened;       /* the transport has to be closed */
+    bool reconnected;  /* a dead connection was replaced */
+    bool picked;       /* the offer is only made smaller from now on */
+    size_t offer_size; /* bytes of tc->offer */
+    uint16_t tries;    /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
-    long context; /* what servers are told that have to be */
+    uint32_t setting; /* a sum of all that requests say but the conversation */
+    long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
     size_t path_size;      /* of a path in the block, before the chat */

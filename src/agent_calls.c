@@ -70,6 +70,7 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->arguments = item.text;
     call->incomplete = item.error;
     call->provider = agent->desc.provider->name;
+    call->by_model = true;
     call->turn = &agent->turn;
     return true;
 }

@@ -59,11 +59,12 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: of more than TCALL_AGENT_ALL tools only those that these
-     * options pick for what the user says are sent, for the whole turn. Where
-     * none fits, or none is new, those of the turn before are. Other tools make
-     * the provider read all anew, and void the reasoning that was to go back.
-     * NULL: all are sent. */
+    /* Not NULL: tools that these options exclude are not offered, and of more
+     * than TCALL_AGENT_ALL tools only those that they pick for what the user
+     * says first: picks are made by the first turn that has some, and kept.
+     * Other tools would make the provider read all anew, and void the reasoning
+     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
+     * tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 

@@ -675,6 +675,9 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     call->cx.tc = tc;
     call->cx.call = call;
     call->tool = tcall_find(tc, call->name);
+    if (call->by_model && call->tool &&
+        !tcall_is_offered_(tc, call->tool, true))
+        call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;

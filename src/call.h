@@ -163,6 +163,7 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
+    bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
     size_t block_high; /* what tcall_release restores */
 };

@@ -72,6 +72,12 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
     return service ? service->object : NULL;
 }
 
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+}
+
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
     void *object = tcall_find_service(cx, name);

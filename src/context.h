@@ -21,6 +21,10 @@ TCALL_API void tcall_progress(tcall_ctx *cx, tcall_str text);
 TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
                                tcall_str metadata);
 
+/* Returns true when the tool has all of these permissions: it names them,
+ * needed or optional, and the registry allows them. */
+TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
+
 /* Returns the object of a service, looked up by name in the call, then in its
  * session, then in the registry; NULL when there is none. */
 TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);

@@ -292,7 +292,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
                                  tool->provided_by};
     uint64_t hash = 1;
     size_t i;
-    char flags[5];
+    char flags[6];
     for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
         tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
     if (tool->shape)
@@ -302,6 +302,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[2] = (char)tool->no_schema_mode;
     flags[3] = (char)tool->confirm;
     flags[4] = (char)tool->idempotent;
+    flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
     hash += tcall_hash_source_(tc, tool->parameters);
     hash += 3 * tcall_hash_source_(tc, tool->output);
@@ -372,6 +373,6 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
-           tcall_needs_(tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }

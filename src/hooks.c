@@ -69,7 +69,7 @@ typedef struct tcall_cached_ {
 static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
 {
     const tcall_session *session = cx->session;
-    if (tcall_needs_(cx->call->tool) &
+    if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
         tcall_hash_call_(cx->tc, cx->call, key) < 0)
         return false;
@@ -206,7 +206,7 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
             return tcall_wait_ms(&cx->wait, pause->ms - spent);
         r = tcall_next(cx);
         if (!tcall_passes_(r) || cx->attempt >= retry->attempts ||
-            !tcall_repeatable_(cx->call->tool))
+            !tcall_repeatable_(cx))
             return r;
         tcall_pause_next_(cx, pause, retry);
     }
@@ -308,8 +308,7 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
     tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
                                            : TCALL_VERDICT_DENY);
-    row->state =
-        runs_now && !tcall_repeatable_(call->tool) ? TCALL_RAN_ : TCALL_SPENT_;
+    row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
@@ -393,7 +392,7 @@ int tcall_ledger_once_(tcall_ctx *cx, void *user)
     tcall_ledger *ledger = (tcall_ledger *)user;
     uint64_t key = tcall_call_key(cx->tc, cx->call);
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (tcall_repeatable_(cx->call->tool))
+    if (tcall_repeatable_(cx))
         return TCALL_OK;
     if (!cx->call->id.len)
         return TCALL_E_USAGE; /* nobody could tell it from another */

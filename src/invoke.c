@@ -150,7 +150,7 @@ static void tcall_tell_error_(tcall_ctx *cx)
     tcall_writer out;
     tcall_writer_init(&out, room, sizeof room);
     if (failure->error == TCALL_E_DENIED && call->tool &&
-        !tcall_enabled(call->tool, cx->tc->desc.allow))
+        tcall_withheld_(cx->tc, call->tool))
         tcall_write_remedy_(&out, cx);
     else if (tcall_was_refused_(cx))
         tcall_say_refused_(&out, call);

@@ -32,7 +32,8 @@ TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * release what it holds: it sees cx->stop. */
 TCALL_API void tcall_cancel(tcall_call *call, int error);
 
-/* For tools that learn only from the arguments that a call needs approval.
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
  * Returns TCALL_OK when it has it; otherwise the tool returns what this
  * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are

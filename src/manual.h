@@ -76,6 +76,7 @@
  *     NO_ANTHROPIC   the format of Anthropic's Messages
  *     NO_OLLAMA      the format of Ollama's /api/chat
  *     NO_GEMINI      the format of Gemini's generateContent
+ *     NO_INTERACTIONS  the format of Gemini's Interactions
  *     NO_SERVERS     the table of servers compatible with OpenAI
  *     NO_MCP         the server of the Model Context Protocol
  *     NO_SAVE        conversations as bytes, for after a restart

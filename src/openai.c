@@ -133,7 +133,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
-                                                 0,
+                                                 TCALL_QUIRK_SHORT_IDS,
                                                  NULL};
 
 #endif /* TCALL_HAS_OPENAI_ */

@@ -37,26 +37,22 @@ typedef struct tcall_ranking_ {
 /* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
-static const char *tcall_pick_excludes_(const tcall *tc,
-                                        const tcall_pick_opts *opts,
-                                        const tcall_tool *tool)
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
 {
-    uint8_t allow = opts->allow ? opts->allow : tc->desc.allow;
+    const char *withheld = tcall_withheld_(tc, tool);
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
-                    ? tcall_needs_(tool) == TCALL_READ
+                    ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
-    if (!tcall_enabled(tool, allow))
-        return "permissions";
+    if (withheld)
+        return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (tool->roles && !(tool->roles & opts->roles))
-        return "roles";
     if (opts->max_cost && tool->cost > opts->max_cost)
         return "cost";
-    if (opts->groups && tool->groups && !(tool->groups & opts->groups))
-        return "groups";
     return NULL;
 }
 
@@ -520,10 +516,10 @@ size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (tcall_enabled(&desc->tools[i], desc->allow))
+        if (!tcall_withheld_(tc, &desc->tools[i]))
             saved += tcall_pick_bytes_(&desc->tools[i]);
     while (count-- > 0)
-        if (tcall_enabled(picks[count].tool, desc->allow))
+        if (!tcall_withheld_(tc, picks[count].tool))
             saved -= tcall_pick_bytes_(picks[count].tool);
     return saved;
 }
@@ -740,6 +736,16 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 #else
 
 /* Without this chapter nothing is picked: whoever asks for it is refused. */
+TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
+                                               const tcall_pick_opts *opts,
+                                               const tcall_tool *tool)
+{
+    (void)tc;
+    (void)opts;
+    (void)tool;
+    return NULL;
+}
+
 TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
                              const tcall_pick_opts *opts, tcall_picked *picks,
                              int max)

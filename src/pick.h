@@ -17,14 +17,11 @@ typedef struct tcall_pick_opts {
     uint8_t max;         /* most tools besides the pinned ones; default 3 */
     uint16_t min_score;  /* thousandths; default 50 */
     uint8_t relative;    /* percent of the best score that others need */
-    uint8_t allow;       /* permissions given; default: the registry's */
     bool allow_unsafe;   /* also pick tools that do more than read */
     bool streaming;      /* pick only tools that stream */
     bool stable;         /* give picks in the order of registration, so that
                             requests change little; default: best first */
-    uint16_t roles;      /* of the user: tool->roles must have one of them */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
-    uint16_t groups;     /* enabled ones of tool->groups; default: all */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;

@@ -356,7 +356,7 @@ int tcall_pick_index(tcall *tc, tcall_index *index)
     tcall_indexing_ making;
     memset(index, 0, sizeof *index);
     memset(&making, 0, sizeof making);
-    if (tc->desc.tool_count > 0xFFFF)
+    if (tc->offer || tc->desc.tool_count > 0xFFFF)
         return TCALL_E_USAGE;
     making.block = &tc->block;
     if (!tcall_index_make_(&making, &tc->desc)) {

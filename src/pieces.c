@@ -334,6 +334,10 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         head->flags |= reader->flags;
         if (reader->fault)
             head->error = reader->fault;
+        /* It may be a signature without a word. */
+        if (reader->type == TCALL_MEANS_REASONING &&
+            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            head->kind = TCALL_ITEM_REASONING;
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }

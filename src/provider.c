@@ -104,12 +104,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     tcall_write_unquote(out);
 }
 
-/* Does a provider take this id? Few say what they take; OpenAI refuses a chat
- * with more than 40 bytes. */
+/* Does a provider take this id? Few say what they take. */
 static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
 {
     const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
     const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
         const char c = id.ptr[i], lower = (char)(c | 0x20);
@@ -121,7 +121,7 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
         if (!fits)
             return false;
     }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= 40;
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
 /* Returns the id, or where it is refused nine letters and digits that are
@@ -398,6 +398,19 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const tcall_forms_ *forms)
+{
+    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_item item;
+    while (tcall_history_next_(&history, out, &item))
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+}
+
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
  * message. */
@@ -572,17 +585,18 @@ typedef struct tcall_sent_tools_ {
     const tcall_provider *provider;
     const tcall_chat_request *request;
     const tcall_tool *tool; /* NULL: no more */
-    size_t next;            /* among the picks, or all */
+    size_t next;
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
 /* A server that does not obey a choice gets only what may be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
-                           const tcall_tool *tool)
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
     const unsigned quirks = tools->provider->quirks;
-    if (!tcall_enabled(tool, request->allow))
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
         return false;
     if (request->choice == TCALL_CHOICE_NONE)
         return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
@@ -594,14 +608,11 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools,
 static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
 {
     const tcall_chat_request *request = tools->request;
-    size_t count = request->picks ? request->pick_count : request->tool_count;
+    size_t index;
     tools->tool = NULL;
-    while (tools->next < count && !tools->tool) {
-        size_t index =
-            request->picks ? request->picks[tools->next] : tools->next;
-        tools->next++;
-        if (index < request->tool_count &&
-            tcall_is_sent_(tools, &request->tools[index]))
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
             tools->tool = &request->tools[index];
     }
 }

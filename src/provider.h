@@ -35,10 +35,10 @@ typedef struct tcall_chat_request {
     const tcall_chat *chat;
     const tcall_tool *tools;
     size_t tool_count;
-    /* Tools to send, by index; NULL: all of them. */
-    const uint16_t *picks;
-    size_t pick_count;
-    unsigned allow; /* tools that need more permissions are not sent */
+    /* Bits: which of the tools are sent, the lowest of a byte first; NULL:
+     * those that these permissions suffice for. */
+    const uint8_t *offer;
+    unsigned allow;
     tcall_choice choice;
     const char *choice_name;
     int max_tokens; /* of the answer, thinking included; default 8192 where one
@@ -161,8 +161,9 @@ enum {
     TCALL_QUIRK_NO_FORCE = 8192, /* a choice that forces a call is refused:
                                     where a tool is named, that one is sent
                                     alone */
-    TCALL_QUIRK_FREE_REASONING = 16384 /* reasoning may be left out, and is
-                                          where there is no room for it */
+    TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
+                                           where there is no room for it */
+    TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
 struct tcall_provider {

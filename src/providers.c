@@ -5,6 +5,7 @@
 #include "ollama.c"
 #include "responses.c"
 #include "gemini.c"
+#include "interactions.c"
 #include "servers.c"
 
 /* ==========================================================================
@@ -28,6 +29,9 @@ static const tcall_provider *const tcall_providers_[] = {
 #endif
 #ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
+#endif
+#ifdef TCALL_HAS_INTERACTIONS_
+    &tcall_interactions,
 #endif
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,

@@ -108,21 +108,6 @@ static const tcall_forms_ tcall_responses_forms_ = {
 static const tcall_tool_form_ tcall_responses_tools_ = {
     "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
 
-/* The conversation is a flat list: there are no messages with parts. */
-static void tcall_responses_input_(const tcall_provider *provider,
-                                   tcall_writer *out,
-                                   const tcall_chat_request *request)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    tcall_write_form_(out, "'input':[", NULL);
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(
-                out, tcall_form_of_(&tcall_responses_forms_, &item), &item);
-    tcall_write_text(out, "]");
-}
-
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
 static int tcall_responses_write_(const tcall_provider *provider,
@@ -132,7 +117,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_responses_input_(provider, out, request);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");

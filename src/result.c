@@ -211,14 +211,15 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 /* ---- failures ---- */
 
 /* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall *tc)
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
-    const tcall_tool *tool;
-    size_t i = 0;
+    const tcall *tc = call->cx.tc;
+    size_t i;
     tcall_write_key(out, "available");
     tcall_write_open(out, '[');
-    while ((tool = tcall_next_tool(tc, &i, tc->desc.allow)) != NULL)
-        tcall_write_string(out, tool->name);
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
     tcall_write_close(out, ']');
 }
 
@@ -275,7 +276,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_int(out, (tcall_int)failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->tc);
+        tcall_write_available_(out, cx->call);
     else
         tcall_write_call_errors(out, call);
 }

@@ -42,6 +42,11 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
         tcall_write_text(out, "this tool was removed");
         return;
     }
+    if (tcall_enabled(tool, cx->tc->desc.allow)) {
+        tcall_write_text(out, "is not for this user: ");
+        tcall_write_text(out, tcall_withheld_(cx->tc, tool));
+        return;
+    }
     tcall_write_text(out, "needs ");
     if (tool->permissions)
         tcall_write_permissions_(out, tool->permissions, false);
@@ -70,7 +75,7 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 
 #endif
 
-/* Checks that the registry allows what the tool needs. The reason is kept:
+/* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 {
@@ -79,7 +84,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
     tcall_writer out;
     if (!call->tool)
         return call->error < 0 ? call->error : TCALL_E_USAGE;
-    if (tcall_enabled(call->tool, cx->tc->desc.allow))
+    if (!tcall_withheld_(cx->tc, call->tool))
         return TCALL_OK;
     tcall_writer_init(&out, text, sizeof text);
     tcall_write_denial_(&out, cx);
@@ -111,9 +116,9 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
-    bool reads_only = tool->permissions == TCALL_READ;
-    if (tool->confirm || call->cx.approval_wanted ||
-        (call->repaired && !reads_only))
+    bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
+    bool confirm = tool->confirm && !tool->looks_first;
+    if (confirm || call->cx.approval_wanted || (call->repaired && !reads_only))
         return true;
     if (tcall_is_checked_(tool) || tool->no_schema_mode == TCALL_NO_SCHEMA_FULL)
         return false;

@@ -22,17 +22,6 @@ enum {
     TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
 };
 
-/* Adds bytes to a sum: FNV-1a. */
-static uint32_t tcall_save_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SAVE_START_ 2166136261u
-
 /* ---- out ---- */
 
 typedef struct tcall_saver_ {
@@ -42,7 +31,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_save_sum_(saver->sum, bytes);
+    saver->sum = tcall_sum_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -62,15 +51,16 @@ static void tcall_save_text_(tcall_saver_ *saver, tcall_str text)
     tcall_save_bytes_(saver, text);
 }
 
-/* Picks by their names: the table may be another one after the restart. */
-static void tcall_save_picks_(tcall_saver_ *saver, const tcall_agent *agent)
+/* The offer by names: the table may be another one after the restart. */
+static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
 {
-    const tcall_tool *tools = agent->desc.tc->desc.tools;
-    int i;
+    const tcall *tc = agent->desc.tc;
+    size_t i;
     tcall_save_number_(saver, agent->picked);
-    tcall_save_number_(saver, agent->pick_count);
-    for (i = 0; i < agent->pick_count; i++)
-        tcall_save_text_(saver, tcall_str_of(tools[agent->picks[i]].name));
+    tcall_save_number_(saver, (uint32_t)tcall_agent_tools_(agent));
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_offers_(tc->offer, i))
+            tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
 /* Writes the items, each after a one; a zero ends them. Returns the number of
@@ -113,7 +103,7 @@ static int tcall_save_state_(const tcall_agent *agent)
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     int state = tcall_save_state_(agent), i;
-    tcall_saver_ saver = {out, TCALL_SAVE_START_};
+    tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
     if (state < 0)
         return state;
@@ -124,7 +114,8 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->turn.rounds);
     tcall_save_number_(&saver, agent->turn.calls);
     tcall_save_number_(&saver, agent->turn.tokens);
-    tcall_save_picks_(&saver, agent);
+    tcall_save_number_(&saver, agent->setting);
+    tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
@@ -164,18 +155,17 @@ static tcall_str tcall_load_text_(tcall_str *rest)
     return text;
 }
 
-/* Tools that are gone are picked no more. */
-static void tcall_load_picks_(tcall_agent *agent, tcall_str *rest)
+/* Tools that are gone, or permitted no more, are not offered. */
+static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
 {
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    agent->pick_count = 0;
+    memset(tc->offer, 0, agent->offer_size);
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
-        if (tool && agent->pick_count < TCALL_AGENT_PICKS)
-            agent->picks[agent->pick_count++] =
-                (uint16_t)(tool - tc->desc.tools);
+        if (tool && !tcall_withheld_(tc, tool))
+            tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.tools), true);
     }
 }
 
@@ -248,13 +238,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SAVE_START_;
+    uint32_t sum = TCALL_SUM_START_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_save_sum_(sum, *bytes);
+    sum = tcall_sum_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -279,7 +269,8 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         agent->turn.rounds = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.calls = (uint16_t)tcall_load_number_(&bytes);
         agent->turn.tokens = tcall_load_number_(&bytes);
-        tcall_load_picks_(agent, &bytes);
+        agent->setting = tcall_load_number_(&bytes);
+        tcall_load_offer_(agent, &bytes);
         error = tcall_load_items_(agent, &bytes);
         if (error == TCALL_OK)
             error = tcall_load_turn_(agent, state);

@@ -186,10 +186,11 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 /* ---- attempts ---- */
 
 /* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_tool *tool)
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
 {
+    const tcall_tool *tool = cx->call->tool;
     return tool->idempotent ||
-           (tcall_needs_(tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
 }
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
@@ -211,7 +212,7 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
 {
     cx->attempt++;
     *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx->call->tool)) {
+    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
         *r = cx->last_attempt;
         return false;
     }

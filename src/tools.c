@@ -29,6 +29,50 @@ bool tcall_enabled(const tcall_tool *tool, unsigned allow)
     return (tcall_needs_(tool) & ~(allow & TCALL_EVERYTHING)) == 0;
 }
 
+/* Returns what the tool may do: what it needs, and of the rest what is allowed.
+ */
+TCALL_SHARED_ unsigned tcall_may_(const tcall *tc, const tcall_tool *tool)
+{
+    return tcall_needs_(tool) | (tool->optional_permissions & tc->desc.allow);
+}
+
+/* ---- the offer ---- */
+
+/* Returns what the user of the registry lacks for this tool, or NULL. */
+TCALL_SHARED_ const char *tcall_withheld_(const tcall *tc,
+                                          const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (!tcall_enabled(tool, desc->allow))
+        return "permissions";
+    if (tool->roles && !(tool->roles & desc->roles))
+        return "roles";
+    if (tool->groups && desc->groups && !(tool->groups & desc->groups))
+        return "groups";
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_offers_(const uint8_t *bits, size_t index)
+{
+    return bits[index / 8] >> index % 8 & 1;
+}
+
+TCALL_SHARED_ void tcall_set_offer_(uint8_t *bits, size_t index, bool value)
+{
+    uint8_t bit = (uint8_t)(1 << index % 8);
+    bits[index / 8] = (uint8_t)((bits[index / 8] & ~bit) | (value ? bit : 0));
+}
+
+/* Is there this tool? The model has what the turn offers, a program all that
+ * the registry gives to its user. */
+TCALL_SHARED_ bool tcall_is_offered_(const tcall *tc, const tcall_tool *tool,
+                                     bool by_model)
+{
+    if (by_model && tc->offer)
+        return tcall_offers_(tc->offer, (size_t)(tool - tc->desc.tools));
+    return !tcall_withheld_(tc, tool);
+}
+
 size_t tcall_peak(const tcall *tc)
 {
     return tc->block.peak;
@@ -322,6 +366,52 @@ static int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
+
+/* ---- what may have been forgotten ---- */
+
+#ifndef TOOLCALL_NO_REPORT
+
+/* Is there a hook that may give approval? */
+static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (hooks[i].stage == TCALL_WILL_CHECK_CONSENT)
+            return true;
+    return false;
+}
+
+/* Reports what is allowed, but hardly meant: a tool that nobody can call. */
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    const char *withheld = tcall_withheld_(tc, tool);
+    tcall_writer *out = desc->report;
+    if (out && withheld) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out,
+                         "note: nobody can call it: tcall_desc lacks its ");
+        tcall_write_text(out, withheld);
+        tcall_write_text(out, "\n");
+    }
+    if (out && tool->confirm && !desc->approve &&
+        !tcall_has_consent_(desc->hooks, desc->hook_count) &&
+        !tcall_has_consent_(tool->hooks, tool->hook_count)) {
+        tcall_report_(tc, tool->name);
+        tcall_write_text(out, "note: confirm needs tcall_desc.approve: each "
+                              "call is denied\n");
+    }
+}
+
+#else
+
+static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+}
+
+#endif
 
 /* ---- schemas of a row ---- */
 
@@ -665,6 +755,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    if (r == TCALL_OK)
+        tcall_row_notes_(tc, tool);
     return r;
 }
 
@@ -721,6 +813,9 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
@@ -749,6 +844,8 @@ int tcall_remove(tcall *tc, tcall_str name)
     row->permissions = TCALL_GONE_;
     row->pinned = false;
     tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
     return TCALL_OK;
 }
 

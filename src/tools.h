@@ -156,19 +156,21 @@ typedef struct tcall_tool {
     const tcall_hook *hooks; /* of this tool only */
     uint16_t hook_count;
     uint8_t permissions;          /* needed, TCALL_READ | ... */
-    uint8_t optional_permissions; /* used if allowed */
+    uint8_t optional_permissions; /* used if allowed: tcall_is_granted */
     uint8_t safe;                 /* tcall_safety */
     uint8_t no_schema_mode;       /* tcall_no_schema */
     bool allow_no_schema; /* neither parameters nor shape: nothing is checked */
     bool strict;          /* ask the provider to hold the model to the schema */
     bool confirm;         /* ask for approval before each run */
+    bool looks_first;     /* with confirm: the tool looks whether the call can
+                           * succeed, and asks then itself: tcall_approval */
     bool streaming;       /* gives output as it goes */
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
                            * a clock: see TCALL_LOOPS */
     bool pinned;          /* always among the picks */
-    uint16_t roles;       /* bits: who may see it; default: everyone */
+    uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
     uint16_t cost;        /* in units of your own */
     const char *provided_by; /* whose it is, where it came from elsewhere */
@@ -180,7 +182,7 @@ typedef struct tcall_tool {
     {                                                                          \
         name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
             NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, 0, 0, 0, NULL                                 \
+            false, false, false, false, 0, 0, 0, NULL                          \
     }
 
 /* Number of rows of a table. */
@@ -257,7 +259,10 @@ typedef struct tcall_desc {
     size_t tool_count; /* at most 65,535 */
     tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
     size_t row_count;  /* of these, those of tools included */
+    /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
+    uint16_t roles;    /* bits, of the user: tool->roles must have one */
+    uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
     bool strict_json;  /* refuse arguments that are not strict JSON */
     bool strict_types; /* refuse "5" for an integer and the like */
@@ -283,7 +288,8 @@ typedef struct tcall_desc {
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
     tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table; NULL: none */
+                             * each fault of a table, and for what may have been
+                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -309,6 +315,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     tcall_listener *listeners;
 } tcall;
 

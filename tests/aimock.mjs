@@ -1,22 +1,32 @@
 // A mock of all providers with the answers that tests/aimock.py and
 // tests/gateway.py expect: the word in what the user said last decides, and how
-// many answers have come since. Prints its port.
+// many calls were made since. Prints its port.
 import {LLMock} from "@copilotkit/aimock";
 
 const asked = request => {
     const content = request.messages.findLast(m => m.role === "user").content;
     return typeof content === "string" ? content : content.map(part => part.text).join("");
 };
-// Results count; where the mock has lost those of a gateway, the answers do.
-const round = request => {
+// How many calls there were since. Of some formats the mock loses the calls, of
+// what some gateways write the results.
+const made = request => {
     const since = request.messages.slice(request.messages.findLastIndex(m => m.role === "user"));
-    const results = since.filter((m, at) => m.role === "tool" && since[at - 1].role !== "tool");
-    return results.length || since.filter(m => m.role === "assistant").length;
+    return Math.max(since.filter(m => m.role === "tool").length,
+                    since.flatMap(m => m.tool_calls ?? []).length);
 };
+const calledBy = ({toolCalls, blocks}) =>
+    (toolCalls ?? blocks ?? []).filter(each => each.type !== "text").length;
 
 const mock = new LLMock({port: 0, host: "127.0.0.1", strict: true, logLevel: "silent"});
-const says = (word, answers, more = {}) => answers.forEach((response, at) => mock.addFixture(
-    {match: {predicate: r => asked(r).includes(word) && round(r) === at}, response, ...more}));
+const says = (word, answers, more = {}) => {
+    let before = 0;
+    for (const response of answers) {
+        const calls = before;
+        mock.addFixture({match: {predicate: r => asked(r).includes(word) && made(r) === calls},
+                         response, ...more});
+        before += calledBy(response);
+    }
+};
 const call = (name, values) => ({name, arguments: JSON.stringify(values)});
 const calls = (...toolCalls) => ({toolCalls});
 const read = pin => call("read_gpio", {pin});

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The example agent and @copilotkit/aimock, a mock of all providers' APIs.
 
-In five formats, whole and streamed: conversations of three turns with one call,
+In six formats, whole and streamed: conversations of three turns with one call,
 several, chains, wrong calls, reasoning, ordered blocks and long text; then ones
 whose first turn goes wrong, as answers can, and whose next two have to work.
 
@@ -23,7 +23,7 @@ from checks import Checks
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 AGENT = ROOT / os.environ.get("BUILD", "build") / "agent"
 PACKAGES = ["@copilotkit/aimock@1.43.0", "@portkey-ai/gateway@1.15.2", npm.NODE]
-PROVIDERS = ["openai", "responses", "anthropic", "ollama", "gemini"]
+PROVIDERS = ["openai", "responses", "anthropic", "ollama", "gemini", "interactions"]
 
 TALKS = ["plain single parallel", "chain wrong single", "thoughts nothing thoughts",
          "blocks parallel blocks", "long wrong chain"]

@@ -69,8 +69,23 @@ def gemini(calls):
                   '"finishReason":"STOP"}]}')
 
 
+def interactions(calls):
+    """Streamed, for there the arguments are text."""
+    events = [{"event_type": "interaction.created", "interaction": {"status": "in_progress"}}]
+    for k, (i, n, a) in enumerate(calls):
+        events += [
+            {"event_type": "step.start", "index": k,
+             "step": {"type": "function_call", "id": i, "name": n, "arguments": {}}},
+            {"event_type": "step.delta", "index": k,
+             "delta": {"type": "arguments_delta", "arguments": a}},
+            {"event_type": "step.stop", "index": k}]
+    events += [{"event_type": "interaction.completed",
+                "interaction": {"status": "requires_action"}}]
+    return "".join(f"event: {e['event_type']}\ndata: {json.dumps(e)}\n\n" for e in events)
+
+
 FORMATS = {"openai": openai, "responses": responses, "anthropic": anthropic, "ollama": ollama,
-           "gemini": gemini, "mistral": openai}
+           "gemini": gemini, "mistral": openai, "interactions": interactions}
 
 # What a good answer with words alone is.
 FINE = {
@@ -83,6 +98,8 @@ FINE = {
     "ollama": '{"message":{"role":"assistant","content":"ok"},"done":true,"done_reason":"stop"}',
     "gemini": '{"candidates":[{"content":{"role":"model","parts":[{"text":"ok"}]},'
               '"finishReason":"STOP"}]}'}
+FINE["interactions"] = ('{"status":"completed","steps":[{"type":"model_output","content":['
+                        '{"type":"text","text":"ok"}]}]}')
 FINE["mistral"] = FINE["openai"]
 
 
@@ -112,6 +129,11 @@ REASONED = {
     "gemini": {"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
         {"text": "I think.", "thought": True}, {"text": "I look."},
         {"functionCall": {"name": "f", "args": {"x": 1}}, "thoughtSignature": "c2lnbmVk"}]}}]},
+    "interactions": {"status": "requires_action", "steps": [
+        {"type": "thought", "signature": "c2lnbmVk",
+         "summary": [{"type": "text", "text": "I think."}]},
+        {"type": "model_output", "content": [{"type": "text", "text": "I look."}]},
+        {"type": "function_call", "id": "call_i1", "name": "f", "arguments": {"x": 1}}]},
     "groq": {"choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
         "role": "assistant", "reasoning": "I think.", "content": "I look.", "tool_calls": [{
             "id": "functions.f:0", "type": "function",

@@ -5,8 +5,10 @@
  *
  * A list that is used up (approve, repair, a tool's script) gives its last
  * entry again; answers that are used up are a connection that is refused. Time
- * passes only where somebody waits. With "plan" nothing runs: each turn asks
- * once, its checked calls are in provenance, and the next turn drops them. With
+ * passes only where somebody waits. With "plan" nothing runs: the checked calls
+ * are in provenance and get what the turn's "results" list, and so on until
+ * that is used up: the next turn drops what is left. Its "tools" are the names
+ * of those that the model gets to see. With
  * "save" a turn is saved where it ends or first waits for a verdict, all memory
  * is thrown away, and what was saved is loaded.
  */
@@ -414,6 +416,7 @@ static void read_descs(conversation *c, tcall_json in)
         (size_t)tcall_json_int(tcall_json_get(in, "block"), 8192);
     desc->block = malloc(desc->block_size);
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
+    desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->strict_json = desc->strict_types = strict;
     desc->approve = c->approve.tok ? approve : NULL;
     desc->repair = c->repair.tok ? repair : NULL;
@@ -483,16 +486,51 @@ static int go_on(conversation *c, bool save)
     return error;
 }
 
-static int plan_turn(conversation *c, tcall_str user)
+/* Looks at the calls of a plan, and answers as many as there are results.
+ * Returns whether all have one. */
+static bool look_at_plan(conversation *c, int count, tcall_json *result)
 {
     tcall_call call;
-    int count = tcall_agent_plan(&c->agent, user, NULL, 0), index;
+    int index, given = 0;
     strcpy(c->stop, c->agent.answer.stop_text);
     for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);
         tcall_write_provenance(&c->list[PROVENANCE].out, &c->tc, &call);
+        if (result->tok &&
+            tcall_agent_result(&c->agent, &call, tcall_json_str(*result),
+                               false) == TCALL_OK) {
+            given++;
+            *result = tcall_json_next(*result);
+        }
         tcall_release(&c->tc, &call);
     }
+    return count > 0 && given == count;
+}
+
+/* Gives the tools of a list of names. Returns their number, -1 without one. */
+static int listed(const conversation *c, tcall_json list, tcall_picked *picks)
+{
+    const tcall_tool *tool;
+    tcall_json v;
+    int count = 0;
+    memset(picks, 0, TCALL_AGENT_PICKS * sizeof *picks);
+    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+        tool = tcall_find(&c->tc, tcall_json_str(v));
+        if (tool && count < TCALL_AGENT_PICKS)
+            picks[count++].index = (uint16_t)(tool - c->tc.desc.tools);
+    }
+    return list.tok ? count : -1;
+}
+
+static int plan_turn(conversation *c, tcall_json in, tcall_str user)
+{
+    tcall_json result = tcall_json_first(tcall_json_get(in, "results"));
+    tcall_picked picks[TCALL_AGENT_PICKS];
+    int named = listed(c, tcall_json_get(in, "tools"), picks);
+    int count = tcall_agent_plan(&c->agent, user, named < 0 ? NULL : picks,
+                                 named < 0 ? 0 : named);
+    while (look_at_plan(c, count, &result))
+        count = tcall_agent_plan(&c->agent, tcall_str_of(""), NULL, 0);
     return count < 0 ? count : TCALL_OK;
 }
 
@@ -508,7 +546,7 @@ static int take_turn(conversation *c, tcall_json in, bool plan)
         error = tcall_agent_use(&c->agent, &c->agent_desc);
     }
     if (error == TCALL_OK && plan)
-        error = plan_turn(c, user);
+        error = plan_turn(c, in, user);
     else if (error == TCALL_OK) {
         error = tcall_agent_say(&c->agent, user);
         if (error == TCALL_OK)
@@ -618,7 +656,6 @@ static void converse(tcall_json in, FILE *out)
     growing_begin(&c.report);
     read_descs(&c, in);
     opts.max = (uint8_t)pick;
-    opts.roles = roles(&c, tcall_json_get(in, "roles"));
     opts.allow_unsafe = true;
     if (pick > 0)
         c.agent_desc.pick_opts = &opts;

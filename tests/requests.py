@@ -36,7 +36,7 @@ TYPES = os.path.join(ROOT, "build", "types")
 PACKAGES = ["typescript@^7", "openai", "@anthropic-ai/sdk", "ollama",
             "@google/genai", "groq-sdk", "@mistralai/mistralai", "ajv"]
 PROVIDERS = ["openai", "responses", "anthropic", "ollama", "gemini", "groq",
-             "mistral"]
+             "mistral", "interactions"]
 PACK = 20  # tools in one request
 
 # What follows may be sent though the packages do not name it:
@@ -75,6 +75,7 @@ type ollama = Omit<Ollama.ChatRequest, "messages" | "tools"> & {
 type gemini = Wire<{contents: Gemini.Content[], tools?: Gemini.Tool[],
     toolConfig?: Gemini.ToolConfig, systemInstruction?: Gemini.Content,
     generationConfig?: Gemini.GenerationConfig}>;
+type interactions = Gemini.Interactions.CreateModelInteractionParamsNonStreaming;
 """
 
 AJV = """
@@ -107,6 +108,9 @@ EXTRA = {
                "options": {"num_ctx": 16384, "temperature": 0.5}},
     "gemini": {"generationConfig": {"temperature": 0.5, "responseMimeType": "application/json",
                                     "responseJsonSchema": FORM}},
+    "interactions": {"generation_config": {"thinking_level": "low"}, "labels": {"who": "me"},
+                     "response_format": {"type": "text", "mime_type": "application/json",
+                                         "schema": FORM}},
     "groq": {"reasoning_effort": "low", "temperature": 0.5},
     "mistral": {"temperature": 0.5, "safe_prompt": True}}
 
@@ -366,7 +370,7 @@ def main():
     else:
         lines = list(questions(list(all_tools())))
         half = len(lines) // 2  # strict says nothing to Ollama and Gemini
-        some = {"ollama": lines[:half], "gemini": lines[:half],
+        some = {"ollama": lines[:half], "gemini": lines[:half], "interactions": lines[:half],
                 "groq": lines[::11], "mistral": lines[1::11]}
         bodies = {p: written(p, some.get(p, lines)) for p in PROVIDERS}
         check_strict(check, bodies)

@@ -7,7 +7,8 @@ import re
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 ID = {"openai": re.compile(r"[!-~]{1,40}\Z"), "groq": re.compile(r"[!-~]+\Z"), "responses": re.compile(r"[!-~]{1,64}\Z"),
       "anthropic": re.compile(r"[A-Za-z0-9_-]+\Z"), "mistral": re.compile(r"[A-Za-z0-9]{9}\Z"),
-      "ollama": re.compile(r"[!-~]*\Z"), "gemini": re.compile(r"[!-~]*\Z")}
+      "ollama": re.compile(r"[!-~]*\Z"), "gemini": re.compile(r"[!-~]*\Z"),
+      "interactions": re.compile(r"[!-~]+\Z")}
 
 
 def calls_and_results(provider, body):
@@ -18,9 +19,9 @@ def calls_and_results(provider, body):
         if item.get("role") == "tool":
             yield "result", item.get("tool_call_id"), item.get("tool_name")
         if item.get("type") == "function_call":
-            yield "call", item["call_id"], item["name"], item["arguments"]
-        elif item.get("type") == "function_call_output":
-            yield "result", item["call_id"], None
+            yield "call", item.get("call_id") or item["id"], item["name"], item["arguments"]
+        elif item.get("type") in ("function_call_output", "function_result"):
+            yield "result", item["call_id"], item.get("name")
         blocks = item.get("content") if provider == "anthropic" else item.get("parts")
         for block in blocks if isinstance(blocks, list) else ():
             if block.get("type") == "tool_use":

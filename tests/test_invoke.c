@@ -178,8 +178,21 @@ static void test_definitions(void)
     tcall tc;
     tcall_desc desc;
     memset(&desc, 0, sizeof desc);
+    /* A table that is right, though nobody can call its tools: notes. */
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(strstr(report, "set_led: note: nobody can call it: tcall_desc lacks "
+                         "its permissions\n"));
+    CHECK(strstr(report, "confirm: note: confirm needs tcall_desc.approve"));
+    desc.allow = TCALL_EVERYTHING;
+    desc.approve = answer;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(report[0] == 0);
+    tools[LED_TOOL].roles = 2;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    CHECK(strstr(report, "set_led: note: nobody can call it: tcall_desc lacks "
+                         "its roles\n"));
+    tools[LED_TOOL].roles = 0;
+    CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(tcall_find(&tc, tcall_str_of("slow")) == &tools[SLOW]);
     CHECK(tcall_find(&tc, tcall_str_of("slo")) == NULL);
 
@@ -267,6 +280,54 @@ static void test_arguments(void)
     CHECK(runs == 0);
 }
 
+static int asks(tcall_ctx *cx, tcall_json args, tcall_writer *to)
+{
+    (void)args;
+    runs++;
+    return tcall_write_text(
+        to, tcall_is_granted(cx, TCALL_READ | TCALL_WRITE) ? "both" : "reads");
+}
+
+/* What is optional is given where it is allowed, and counts as much then. */
+static void test_optional(void)
+{
+    static const struct {
+        uint8_t allow, optional;
+        bool no_schema;
+        int result;
+        const char *says;
+    } rows[] = {
+        {TCALL_READ, 0, false, TCALL_OK, "reads"},
+        {TCALL_READ | TCALL_WRITE, 0, false, TCALL_OK, "reads"},
+        {TCALL_READ, TCALL_WRITE, false, TCALL_OK, "reads"},
+        {TCALL_READ | TCALL_WRITE, TCALL_WRITE, false, TCALL_OK, "both"},
+        {TCALL_READ, TCALL_WRITE, true, TCALL_OK, "reads"},
+        {TCALL_READ | TCALL_WRITE, TCALL_WRITE, true, TCALL_E_DENIED, "denied"},
+        {TCALL_WRITE, TCALL_WRITE, false, TCALL_E_DENIED, "needs read"}};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        tcall tc;
+        tcall_tool tool;
+        tcall_desc desc;
+        tcall_call call;
+        memset(&tool, 0, sizeof tool);
+        memset(&desc, 0, sizeof desc);
+        tool.name = "asks";
+        tool.run = asks;
+        tool.permissions = TCALL_READ;
+        tool.optional_permissions = rows[i].optional;
+        tool.allow_no_schema = rows[i].no_schema;
+        tool.parameters = rows[i].no_schema ? NULL : NOTHING;
+        desc.tools = &tool;
+        desc.tool_count = 1;
+        desc.allow = rows[i].allow;
+        CHECK(start(&tc, &desc) == TCALL_OK);
+        CHECK(call_tool(&tc, &call, "asks", "{}") == rows[i].result);
+        CHECK(says(rows[i].says));
+        CHECK(runs == (rows[i].result == TCALL_OK));
+    }
+}
+
 static void test_permissions(void)
 {
     tcall tc;
@@ -282,6 +343,21 @@ static void test_permissions(void)
     CHECK(tcall_enabled(&tools[LED_TOOL], TCALL_WRITE));
     CHECK(!tcall_enabled(&tools[LED_TOOL], TCALL_NETWORK));
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
+    /* A tool is for those who have one of its roles. */
+    tools[LED_TOOL].roles = 6;
+    tc.desc.roles = 9;
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
+    CHECK(says("is not for this user: roles"));
+    CHECK(call_tool(&tc, &call, "nothing", "{}") == TCALL_E_UNKNOWN);
+    CHECK(!says("set_led"));
+    tc.desc.roles = 4;
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
+    tools[LED_TOOL].groups = 3;
+    tc.desc.groups = 4;
+    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
+    CHECK(says("is not for this user: groups"));
+    tools[LED_TOOL].roles = tools[LED_TOOL].groups = 0;
+    runs = 0;
     desc.allow = TCALL_EVERYTHING & ~TCALL_ACTUATE;
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "undeclared", "{}") == TCALL_E_DENIED);
@@ -558,6 +634,7 @@ int main(void)
     test_definitions();
     test_arguments();
     test_permissions();
+    test_optional();
     test_outcomes();
     test_repair();
     test_provenance();

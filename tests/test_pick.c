@@ -47,6 +47,8 @@ static const tcall_tool tools[] = {
 static char block[65536];
 static tcall tc;
 
+static uint16_t user_roles = 2;
+
 static void start(const tcall_tool *table, size_t count, size_t size)
 {
     tcall_desc d = {0};
@@ -55,6 +57,7 @@ static void start(const tcall_tool *table, size_t count, size_t size)
     d.tools = table;
     d.tool_count = count;
     d.allow = TCALL_EVERYTHING;
+    d.roles = user_roles;
     d.lazy_schemas = true;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
 }
@@ -85,8 +88,7 @@ static bool is(const char *a, const char *b)
 
 static void test_ranking(void)
 {
-    static const tcall_pick_opts all = {
-        .allow_unsafe = true, .max = 1, .roles = 2};
+    static const tcall_pick_opts all = {.allow_unsafe = true, .max = 1};
     start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
     CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));
@@ -126,7 +128,7 @@ static void test_synonyms(void)
     static const char *const own[] = {"gizmo weather\nblob mail", "foo zloty",
                                       NULL};
     static const char *const none[] = {NULL};
-    tcall_pick_opts o = {.allow_unsafe = true, .max = 1, .roles = 2};
+    tcall_pick_opts o = {.allow_unsafe = true, .max = 1};
     o.synonyms = own;
     CHECK(is(pick("gizmos", &o), "get_weather help"));
     CHECK(is(pick("blob", &o), "send_mail help"));
@@ -142,19 +144,20 @@ static void test_filters(void)
     CHECK(is(pick("lamp", &o), "help")); /* not safe */
     o.allow_unsafe = true;
     CHECK(is(pick("lamp", &o), "set_lamp help"));
-    o.allow = TCALL_READ;
+    tc.desc.allow = TCALL_READ;
     CHECK(is(pick("lamp", &o), "help"));
-    CHECK(is(pick("currency", &o), "help")); /* roles */
-    o.roles = 3;
+    tc.desc.roles = 1;
+    CHECK(is(pick("currency", &o), "help"));
+    tc.desc.roles = 3;
     CHECK(is(pick("currency", &o), "convert help"));
     o.max_cost = 8;
     CHECK(is(pick("currency", &o), "help"));
     o.max_cost = 9;
     CHECK(is(pick("currency", &o), "convert help"));
-    o.groups = 3;
+    tc.desc.groups = 3;
     CHECK(is(pick("currency", &o), "help"));
     CHECK(is(pick("weather", &o), "get_weather help"));
-    o.groups = 12;
+    tc.desc.groups = 12;
     CHECK(is(pick("currency", &o), "convert help"));
     o.streaming = true;
     CHECK(is(pick("weather and temperature", &o), "readTemperature"));
@@ -276,7 +279,7 @@ static void test_memory(void)
     static const char *const own[] = {"explanation weather\nlight mail city",
                                       NULL};
     static const tcall_pick_opts plain[] = {
-        {.allow_unsafe = true, .max = 8, .roles = 2, .min_score = 1},
+        {.allow_unsafe = true, .max = 8, .min_score = 1},
         {.max = 8, .min_score = 1}, /* some tools are barred */
         {.allow_unsafe = true, .max = 8, .min_score = 1, .synonyms = own}};
     tcall_pick_opts indexed;
@@ -290,6 +293,7 @@ static void test_memory(void)
     CHECK(need <= 2048);
     for (o = 0; o < TCALL_ARRAY_LEN(plain); o++)
         for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
+            user_roles = o == 0 ? 2 : 1;
             start(tools, TCALL_ARRAY_LEN(tools), need);
             n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
             CHECK(n >= 0 && tcall_peak(&tc) <= need);
@@ -310,6 +314,7 @@ static void test_memory(void)
                     CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
             }
         }
+    user_roles = 2;
     start(tools, TCALL_ARRAY_LEN(tools), 128);
     low = tc.block.low;
     CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
@@ -422,7 +427,7 @@ static void test_scorers(void)
     int calls = 0;
     tcall_scorer s[2] = {{"length", by_length, NULL, 0, 0},
                          {"words", NULL, NULL, 0, 0}};
-    tcall_pick_opts o = {.allow_unsafe = true, .max = 2, .roles = 2};
+    tcall_pick_opts o = {.allow_unsafe = true, .max = 2};
     tcall_picked picks[8];
     start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     s[0].user = &calls;
@@ -470,6 +475,7 @@ static void test_reports(void)
     tcall_writer w;
     int n;
     start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
+    tc.desc.roles = 1;
     n = tcall_pick(&tc, input, &o, picks, 8);
     CHECK(n == 2);
     tcall_writer_init(&w, text, sizeof text);
@@ -483,7 +489,7 @@ static void test_reports(void)
     CHECK(strstr(text, "{\"tool\":\"set_lamp\",\"reason\":\"unsafe\"}"));
     CHECK(strstr(text, "{\"tool\":\"convert\",\"reason\":\"roles\"}"));
     CHECK(strstr(text, "\"tokens_saved\":"));
-    CHECK(tcall_pick_saved(&tc, picks, n) > 200);
+    CHECK(tcall_pick_saved(&tc, picks, n) > 150);
     CHECK(tcall_pick_saved(&tc, picks, 0) - tcall_pick_saved(&tc, picks, 1) ==
           strlen("get_weather") + strlen("Forecast for a city.") + strlen(ANY));
 }

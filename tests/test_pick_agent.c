@@ -95,9 +95,10 @@ static void test_agent(void)
 {
     static char names[24][8];
     static tcall_tool many[24];
-    static tcall_agent agent;
+    static tcall_agent agent, two;
     tcall_agent_desc d = {0};
-    tcall_pick_opts opts = {0};
+    tcall_pick_opts opts = {0}, other;
+    tcall_index index;
     int i;
     opts.max = 8;
     opts.relative = 50;
@@ -132,16 +133,45 @@ static void test_agent(void)
     CHECK(picked_tools == 3);
     CHECK(saved_bytes ==
           21 * (6 + strlen("Waters plants.") + strlen(row.parameters)));
-    CHECK(sends(&agent, "yes") == 3); /* those of the turn before */
-    CHECK(sends(&agent, "water the plants") == 8);
+    /* They are kept, whatever comes. */
+    CHECK(sends(&agent, "yes") == 3 && picked_tools == 999);
+    CHECK(sends(&agent, "water the plants") == 3);
+    tc.desc.allow = TCALL_READ;
+    CHECK(sends(&agent, "dim the lamp") == 0);
+    tc.desc.allow = TCALL_EVERYTHING;
+    CHECK(sends(&agent, "dim the lamp") == 0); /* never more than before */
+    other = opts;
+    d.pick_opts = &other;
     many[9].pinned = true;
+    CHECK(tcall_agent_use(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "dim the lamp") == 4);
     CHECK(sends(&agent, "hmm?") == 4);
+
+    /* Without room for picking nothing is sent, and nothing has changed. */
+    start(many, 24);
+    CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
+    tc.block.size = tc.block.low + 1024;
+    CHECK(tcall_agent_run(&agent, tcall_str_of("dim the lamp")) ==
+          TCALL_E_MEMORY);
+    CHECK(tc.block.low == agent.chat.start);
+
+    /* One agent for a registry, and nothing of it may grow below that. */
+    CHECK(tcall_agent_init(&two, &d) == TCALL_E_USAGE && two.problem);
+    CHECK(tcall_pick_index(&tc, &index) == TCALL_E_USAGE);
 
     start(many, TCALL_AGENT_ALL);
     tc.desc.on_event = on_event;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "dim the lamp") == TCALL_AGENT_ALL);
+
+    /* What the options exclude is not sent, however few tools there are. */
+    start(many, TCALL_AGENT_ALL);
+    tc.desc.on_event = on_event;
+    opts.allow_unsafe = false;
+    many[1].safe = TCALL_SAFETY_SAFE;
+    d.pick_opts = &opts;
+    CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
+    CHECK(sends(&agent, "dim the lamp") == 1);
 }
 
 int main(void)

@@ -38,9 +38,31 @@ typedef struct wire_format {
 
 static const wire_format formats[] = {
     {&tcall_llamacpp, "\"messages\":[",
+     "{'choices':[{'index':0,'finish_reason':'stop','message':{",
+     "'reasoning_content':'thought #'", "'content':'said #'",
+     "{'id':'call_#','function':{'name':'f','arguments':'{\\'n\\':#}'}}",
+     "}}]}", true},
+    {&tcall_openai, "\"messages\":[",
      "{'choices':[{'index':0,'finish_reason':'stop','message':{", NULL,
      "'content':'said #'",
+     "{'id':'call_#','function':{'name':'f','arguments':'{\\'n\\':#'}}", "}}]}",
+     true},
+    {&tcall_groq, "\"messages\":[",
+     "{'choices':[{'index':0,'finish_reason':'stop','message':{",
+     "'reasoning':'thought #'", "'content':'said #'",
+     "{'id':'call #','function':{'name':'f.#','arguments':'{\\'n\\':+#}'}}",
+     "}}]}", true},
+    {&tcall_openrouter, "\"messages\":[",
+     "{'choices':[{'index':0,'finish_reason':'stop','message':{",
+     "'reasoning_details':[{'type':'reasoning.encrypted','data':'secret #'}]",
+     "'content':'said #'",
      "{'id':'call_#','function':{'name':'f','arguments':'{\\'n\\':#}'}}",
+     "}}]}", true},
+    {&tcall_gemini_v1, "\"messages\":[",
+     "{'choices':[{'index':0,'finish_reason':'stop','message':{", NULL,
+     "'content':'said #'",
+     "{'id':'call_#','function':{'name':'f','arguments':'{\\'n\\':#}'},"
+     "'extra_content':{'google':{'thought_signature':'sig #'}}}",
      "}}]}", true},
     {&tcall_deepseek, "\"messages\":[",
      "{'choices':[{'index':0,'finish_reason':'stop','message':{",
@@ -49,11 +71,12 @@ static const wire_format formats[] = {
      true},
     {&tcall_mistral, "\"messages\":[",
      "{'choices':[{'index':0,'finish_reason':'stop','message':{", NULL,
-     "'content':'said #'",
+     "'content':[{'type':'thinking','thinking':[{'type':'text','text':"
+     "'thought #'}]},{'type':'text','text':'said #'}]",
      "{'id':'call:#','function':{'name':'f f','arguments':'{n:1e999}'}}",
      "}}]}", true},
     {&tcall_ollama, "\"messages\":[",
-     "{'done':true,'done_reason':'stop','message':{", NULL,
+     "{'done':true,'done_reason':'stop','message':{", "'thinking':'thought #'",
      "'content':'said #'", "{'function':{'name':'f','arguments':{'n':#}}}",
      "}}", true},
     {&tcall_anthropic, "\"messages\":[",
@@ -73,6 +96,11 @@ static const wire_format formats[] = {
      "{'text':'said #'}",
      "{'functionCall':{'name':'f','args':{'n':#}},'thoughtSignature':'sig #'}",
      "]}}]}", false},
+    {&tcall_interactions, "\"input\":[", "{'status':'completed','steps':[",
+     "{'type':'thought','signature':'sig #'}",
+     "{'type':'model_output','content':[{'type':'text','text':'said #'}]}",
+     "{'type':'function_call','id':'call_#','name':'f','arguments':{'n':#}}",
+     "]}", false},
 };
 
 static void put_numbered(const char *form, unsigned number)
@@ -110,6 +138,12 @@ static void make_answer(const wire_format *format, unsigned calls)
     for (i = 0; i < calls; i++) {
         put(i ? "," : "");
         put_numbered(format->call, ++made);
+        if (format->message || chance(3))
+            continue;
+        put(","); /* what is said between calls */
+        put_numbered(format->reasoning && chance(2) ? format->reasoning
+                                                    : format->text,
+                     ++made);
     }
     if (calls && format->message)
         put("]");

@@ -184,6 +184,16 @@ static const struct {
      "~{'candidates':[{'content':{'parts':[{'functionCall':{'id':'a','name':"
      "'f','args':{}}}]},'finishReason':'STOP'}]}",
      6000},
+    {&tcall_interactions,
+     "~{'event_type':'interaction.created','interaction':{'status':"
+     "'in_progress'}}~{'event_type':'step.start','index':0,'step':{'type':"
+     "'model_output'}}",
+     "~{'event_type':'step.delta','index':0,'delta':{'type':'text','text':"
+     "'0123456789'}}",
+     "~{'event_type':'step.start','index':1,'step':{'type':'function_call',"
+     "'id':'a','name':'f','arguments':{}}}~{'event_type':"
+     "'interaction.completed','interaction':{'status':'requires_action'}}",
+     6000},
     {&tcall_openai, "{'choices':[{'message':{'content':'", "0123456789",
      "','tool_calls':[{'id':'a','function':{'name':'f','arguments':'{}'}}]},"
      "'finish_reason':'stop'}]}",
@@ -205,6 +215,12 @@ static const struct {
      "0123456789",
      "'},{'functionCall':{'id':'a','name':'f','args':{}}}]},'finishReason':"
      "'STOP'}]}",
+     6800},
+    {&tcall_interactions,
+     "{'steps':[{'type':'model_output','content':[{'type':'text','text':'",
+     "0123456789",
+     "'}]},{'type':'function_call','id':'a','name':'f','arguments':{}}],"
+     "'status':'requires_action'}",
      6800},
 };
 

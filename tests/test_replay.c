@@ -1,10 +1,10 @@
-/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT. */
+/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT, REASONING, SAVE. */
 /* What goes back to the provider: calls as they were understood, names and ids
  * that it takes, and each request begins with the one before it. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/agent.c"
+#include "../src/save.c"
 #include "../src/providers.c"
 #endif
 #include "check.h"
@@ -112,32 +112,79 @@ static void escape(char *to, const char *text)
     *to = 0;
 }
 
-/* An answer of OpenAI's format with one call, and one with text. */
+/* How providers say a call whose arguments are any text, and an answer. */
+typedef struct speaker {
+    const tcall_provider *provider;
+    const char *call; /* id, name, arguments */
+    const char *text;
+    const char *list;      /* what stands before what was said */
+    const char *arguments; /* what stands before them in a request */
+    bool quoted;           /* they are a string there */
+} speaker;
+
+static const speaker speakers[] = {
+    {&tcall_llamacpp,
+     "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"I look.\","
+     "\"tool_calls\":[{\"id\":\"%\",\"function\":{\"name\":\"%\","
+     "\"arguments\":\"%\"}}]},\"finish_reason\":\"tool_calls\"}]}",
+     "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"ok\"},"
+     "\"finish_reason\":\"stop\"}]}",
+     "\"messages\":[", "\"name\":\"f\",\"arguments\":", true},
+    {&tcall_responses,
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"function_call\","
+     "\"call_id\":\"%\",\"name\":\"%\",\"arguments\":\"%\"}]}",
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"message\","
+     "\"content\":[{\"type\":\"output_text\",\"text\":\"ok\"}]}]}",
+     "\"input\":[", "\"name\":\"f\",\"arguments\":", true},
+    {&tcall_anthropic,
+     "data: {\"type\":\"message_start\",\"message\":{}}\n\n"
+     "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":"
+     "{\"type\":\"tool_use\",\"id\":\"%\",\"name\":\"%\",\"input\":{}}}\n\n"
+     "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":"
+     "\"input_json_delta\",\"partial_json\":\"%\"}}\n\n"
+     "data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
+     "\"tool_use\"}}\n\ndata: {\"type\":\"message_stop\"}\n\n",
+     "{\"stop_reason\":\"end_turn\",\"content\":[{\"type\":\"text\","
+     "\"text\":\"ok\"}]}",
+     "\"messages\":[", "\"name\":\"f\",\"input\":", false},
+    {&tcall_ollama,
+     "{\"done\":true,\"done_reason\":\"stop\",\"message\":{\"tool_calls\":[{"
+     "\"id\":\"%\",\"function\":{\"name\":\"%\",\"arguments\":\"%\"}}]}}",
+     "{\"done\":true,\"done_reason\":\"stop\",\"message\":{\"content\":"
+     "\"ok\"}}",
+     "\"messages\":[", "\"name\":\"f\",\"arguments\":", false},
+};
+
+static const speaker *by = speakers; /* the one at hand */
+
+/* Writes the form of a call, its holes filled one after the other. */
 static void call_answer(int at, const char *id, const char *name,
                         const char *arguments)
 {
-    char ids[512], names[512], texts[1024];
-    escape(ids, id);
-    escape(names, name);
-    escape(texts, arguments);
-    sprintf(answers[at],
-            "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"I look.\","
-            "\"tool_calls\":[{\"id\":\"%s\",\"function\":{\"name\":\"%s\","
-            "\"arguments\":\"%s\"}}]},\"finish_reason\":\"tool_calls\"}]}",
-            ids, names, texts);
+    const char *const holes[] = {id, name, arguments};
+    const char *form = by->call;
+    char *to = answers[at];
+    size_t next = 0;
+    for (; *form; form++)
+        if (*form == '%') {
+            escape(to, holes[next++]);
+            to = strchr(to, 0);
+        } else {
+            *to++ = *form;
+        }
+    *to = 0;
 }
 
 static void text_answer(int at)
 {
-    strcpy(answers[at],
-           "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"ok\"},"
-           "\"finish_reason\":\"stop\"}]}");
+    strcpy(answers[at], by->text);
 }
 
-/* Where the list of messages ends. */
+/* Where the list ends of what was said. A message that the user goes on with
+ * is not closed yet. */
 static size_t messages_end(const char *body)
 {
-    const char *at = strstr(body, "\"messages\":[");
+    const char *at = strstr(body, by->list);
     int depth = 0;
     for (at = strchr(at, '['); *at; at++) {
         if (*at == '"')
@@ -148,6 +195,8 @@ static size_t messages_end(const char *body)
         if (!depth)
             break;
     }
+    while (at[-1] == ']' || at[-1] == '}')
+        at--;
     return (size_t)(at - body);
 }
 
@@ -159,7 +208,7 @@ static const char *replays(const char *id, const char *name,
     call_answer(0, id, name, arguments);
     for (i = 1; i < 4; i++)
         text_answer(i);
-    begin(&tcall_llamacpp, size);
+    begin(by->provider, size);
     for (i = 1; i < 4; i++)
         CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_OK);
     CHECK(round_ == 4);
@@ -229,24 +278,100 @@ static void test_long_arguments(void)
                           "xxxxxxxxxxx") == NULL);
 }
 
+/* What goes back of one call, however its provider writes it. */
+static void test_call(const char *came, const char *back)
+{
+    int failed = check_failed;
+    char want[256];
+    const char *body = replays("c1", "f", came, sizeof block);
+    strcpy(want, by->arguments);
+    if (by->quoted) {
+        strcat(want, "\"");
+        escape(strchr(want, 0), back);
+        strcat(want, "\"");
+    } else {
+        strcat(want, back);
+    }
+    CHECK(strstr(body, want) != NULL);
+    CHECK(runs == 0 || strcmp(seen, back) == 0 || strchr(came, '.'));
+    /* A call without arguments is none that is broken. */
+    if (runs == 0) {
+        CHECK(strcmp(back, "{}") == 0);
+        /* What is not sent back is quoted by its error. */
+        CHECK(strstr(body, "received\\\":\\\"") != NULL);
+    }
+    if (check_failed != failed)
+        printf("this was %s by %s\n%s\n", came, by->provider->name, body);
+}
+
 static void test_arguments(void)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(arguments); i++) {
-        int failed = check_failed;
-        char back[256] = "\"name\":\"f\",\"arguments\":\"";
-        const char *body = replays("c1", "f", arguments[i].came, sizeof block);
-        escape(back + strlen(back), arguments[i].back);
-        strcat(back, "\"}");
-        CHECK(strstr(body, back) != NULL);
-        CHECK(runs == 0 || strcmp(seen, arguments[i].back) == 0 ||
-              strchr(arguments[i].came, '.'));
-        CHECK(runs == 1 || strcmp(arguments[i].back, "{}") == 0);
-        /* What is not sent back is quoted by its error. */
-        CHECK(runs == 1 || strstr(body, "received\\\":\\\""));
-        if (check_failed != failed)
-            printf("this was %s\n%s\n", arguments[i].came, body);
-    }
+    size_t i, j;
+    for (i = 0; i < TCALL_ARRAY_LEN(arguments); i++)
+        for (j = 0; j < TCALL_ARRAY_LEN(speakers); j++) {
+            by = &speakers[j];
+            test_call(arguments[i].came, arguments[i].back);
+        }
+    by = speakers;
+}
+
+/* Arguments that come as an object are one, but for numbers that no receiver
+ * holds: in any pieces. */
+static void test_objects(void)
+{
+    static const struct {
+        const char *text;
+        bool is_object;
+    } rows[] = {
+        {"{}", true},
+        {"{\"a\":1e400}", false},
+        {"{\"a\":[1,-2E+999,3]}", false},
+        {"{\"a\":1e308}", true},
+        {"{\"a\":\"1e999\"}", true},
+        {"{\"1e999\":0}", true},
+    };
+    static const struct {
+        const tcall_provider *provider;
+        const char *before, *after;
+    } forms[] = {
+        {&tcall_anthropic,
+         "{\"usage\":{\"x\":1e999},\"content\":[{\"type\":\"tool_use\",\"id\":"
+         "\"a\",\"name\":\"f\",\"input\":",
+         "}],\"stop_reason\":\"tool_use\",\"x\":1e999}"},
+        {&tcall_gemini,
+         "{\"x\":1e999,\"candidates\":[{\"content\":{\"parts\":[{"
+         "\"functionCall\":{\"name\":\"f\",\"args\":",
+         "}}]},\"finishReason\":\"STOP\",\"x\":1e999}]}"},
+        {&tcall_ollama,
+         "{\"x\":1e999,\"message\":{\"tool_calls\":[{\"function\":{\"name\":"
+         "\"f\",\"arguments\":",
+         "}}]},\"done\":true}"},
+    };
+    size_t i, j, piece, at, len;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++)
+        for (j = 0; j < TCALL_ARRAY_LEN(forms); j++)
+            for (piece = 1; piece < 600; piece = piece < 6 ? piece + 1 : 600) {
+                char text[512], memory[1024];
+                tcall_block room;
+                tcall_chat chat;
+                tcall_reader reader;
+                tcall_item item;
+                sprintf(text, "%s%s%s", forms[j].before, rows[i].text,
+                        forms[j].after);
+                tcall_block_init(&room, memory, sizeof memory);
+                tcall_chat_init(&chat, &room);
+                tcall_reader_init(&reader, forms[j].provider, &chat, NULL,
+                                  NULL);
+                for (at = 0; at < strlen(text); at += len) {
+                    len = strlen(text) - at;
+                    len = len < piece ? len : piece;
+                    tcall_reader_feed(&reader, text + at, len);
+                }
+                CHECK(tcall_reader_end(&reader) == TCALL_OK);
+                at = 0;
+                CHECK(tcall_chat_next(&chat, &at, &item));
+                CHECK(item.is_object == rows[i].is_object);
+            }
 }
 
 /* The smallest block that does for a turn does for what is mended in it. */
@@ -289,13 +414,43 @@ static const char *const names[][2] = {
     {"-x", "_x"},
     {"a-b_C9", "a-b_C9"},
     {"\"quoted\\\"", "_quoted__"},
+    {" ", "_"},
+    {"  f  ", "__f__"},
+    {"f g", "f_g"},
+    {"f()", "f__"},
+    {"f{}", "f__"},
+    {"f:0", "f_0"},
+    {"f/g", "f_g"},
+    {"f\\g", "f_g"},
+    {"f'", "f_"},
+    {"<f>", "_f_"},
+    {"f;drop", "f_drop"},
+    {"f,g", "f_g"},
+    {"f=1", "f_1"},
+    {"f+g", "f_g"},
+    {"f*", "f_"},
+    {"f?", "f_"},
+    {"f!", "f_"},
+    {"f@g", "f_g"},
+    {"#f", "_f"},
+    {"$f", "_f"},
+    {"%s", "_s"},
+    {"f&g", "f_g"},
+    {"f|g", "f_g"},
+    {"~f", "_f"},
+    {"`f`", "_f_"},
+    {"[f]", "_f_"},
+    {"\t", "_"},
+    {"\x7F", "_"},
+    {"\xF0\x9F\x98\x80", "____"},
+    {"9", "_"},
     {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg",
      "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggg"},
 };
 
 static const tcall_provider *const receivers[] = {
-    &tcall_openai, &tcall_responses, &tcall_anthropic,
-    &tcall_ollama, &tcall_gemini,    &tcall_mistral};
+    &tcall_openai, &tcall_responses, &tcall_anthropic,   &tcall_ollama,
+    &tcall_gemini, &tcall_mistral,   &tcall_interactions};
 
 /* The request of a conversation with one call, to any provider. */
 static const char *writes(const tcall_provider *to, const char *id,
@@ -342,20 +497,38 @@ static void test_names(void)
     }
 }
 
-/* Each id, and whether it goes as it is to all, to Anthropic, to Mistral. */
+/* Each id, and whether it goes as it is to most, to OpenAI's chat, to
+ * Anthropic, to Mistral. */
 static const struct {
     const char *id;
-    bool plain, anthropic, mistral;
-} ids[] = {{"call_1", true, true, false},
-           {"abc123XYZ", true, true, true},
-           {"functions.f:0", true, false, false},
-           {"call|1", true, false, false},
-           {"call 1", false, false, false},
-           {"call\n", false, false, false},
-           {"\xC3\xA9", false, false, false},
-           {"-8062812703858712887", true, true, false},
-           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", true, true, false},
-           {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde", false, false, false}};
+    bool plain, openai, anthropic, mistral;
+} ids[] = {
+    {"call_1", true, true, true, false},
+    {"abc123XYZ", true, true, true, true},
+    {"functions.f:0", true, true, false, false},
+    {"call|1", true, true, false, false},
+    {"call 1", false, false, false, false},
+    {"call\n", false, false, false, false},
+    {"\xC3\xA9", false, false, false, false},
+    {"-8062812703858712887", true, true, true, false},
+    {"ab12", true, true, true, false},
+    {"0000", true, true, true, false},
+    {"toolu_01ABC", true, true, true, false},
+    {"A-b_9", true, true, true, false},
+    {"fc_68", true, true, true, false},
+    {"chatcmpl-tool-9", true, true, true, false},
+    {"a.b", true, true, false, false},
+    {"a/b", true, true, false, false},
+    {"a;b", true, true, false, false},
+    {"'", true, true, false, false},
+    {"a,b", true, true, false, false},
+    {"\x7F", false, false, false, false},
+    {"\t", false, false, false, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd", true, true, true, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccdddddddddde", true, false, true, false},
+    {"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg", false,
+     false, false, false},
+};
 
 static void test_ids(void)
 {
@@ -363,9 +536,10 @@ static void test_ids(void)
     for (i = 0; i < TCALL_ARRAY_LEN(ids); i++)
         for (j = 0; j < TCALL_ARRAY_LEN(receivers); j++) {
             const tcall_provider *to = receivers[j];
-            bool stays = to == &tcall_anthropic ? ids[i].anthropic
-                         : to == &tcall_mistral ? ids[i].mistral
-                                                : ids[i].plain;
+            bool stays = to == &tcall_openai      ? ids[i].openai
+                         : to == &tcall_anthropic ? ids[i].anthropic
+                         : to == &tcall_mistral   ? ids[i].mistral
+                                                  : ids[i].plain;
             char quoted[160] = "\"", first[4096];
             const char *body = writes(to, ids[i].id, "f"), *call, *result;
             escape(quoted + 1, ids[i].id);
@@ -382,9 +556,157 @@ static void test_ids(void)
         }
 }
 
+/* ---- edits ---- */
+
+typedef struct edit {
+    const char *name;
+    bool kept; /* what is opaque goes back nevertheless */
+    void (*make)(tcall_agent_desc *desc);
+} edit;
+
+static char weather[16];
+static const tcall_variable variables[] = {{"weather", weather}, {NULL, NULL}};
+
+static void change_nothing(tcall_agent_desc *desc)
+{
+    (void)desc;
+}
+
+static void change_extra(tcall_agent_desc *desc)
+{
+    desc->extra = "{\"temperature\":0.5}";
+    desc->max_tokens = 99;
+}
+
+static void change_variable(tcall_agent_desc *desc)
+{
+    (void)desc;
+    strcpy(weather, "rain");
+}
+
+static void change_system(tcall_agent_desc *desc)
+{
+    desc->system = "Be brief.";
+}
+
+static void withdraw_tools(tcall_agent_desc *desc)
+{
+    desc->tc->desc.allow = 0;
+}
+
+static void change_description(tcall_agent_desc *desc)
+{
+    (void)desc;
+    tools[0].description = "Does something else.";
+}
+
+static void change_model(tcall_agent_desc *desc)
+{
+    desc->model = "m2";
+}
+
+static void change_provider(tcall_agent_desc *desc)
+{
+    static tcall_provider copy;
+    copy = *desc->provider;
+    copy.name = "copy";
+    desc->provider = &copy;
+}
+
+static const edit edits[] = {
+    {"nothing", true, change_nothing},
+    {"extra", true, change_extra},
+    {"variable", false, change_variable},
+    {"system", false, change_system},
+    {"tools", false, withdraw_tools},
+    {"description", false, change_description},
+    {"model", false, change_model},
+    {"provider", false, change_provider},
+};
+
+/* Opaque reasoning of three providers, each of which says it in its way. */
+static const struct {
+    const tcall_provider *provider;
+    const char *call, *text;
+} thinkers[] = {
+    {&tcall_anthropic,
+     "{\"stop_reason\":\"tool_use\",\"content\":[{\"type\":\"thinking\","
+     "\"thinking\":\"t\",\"signature\":\"OPAQUE\"},{\"type\":\"tool_use\","
+     "\"id\":\"c1\",\"name\":\"f\",\"input\":{}}]}",
+     "{\"stop_reason\":\"end_turn\",\"content\":[{\"type\":\"text\","
+     "\"text\":\"ok\"}]}"},
+    {&tcall_responses,
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"reasoning\",\"id\":"
+     "\"OPAQUE\"},{\"type\":\"function_call\",\"call_id\":\"c1\",\"name\":"
+     "\"f\",\"arguments\":\"{}\"}]}",
+     "{\"status\":\"completed\",\"output\":[{\"type\":\"message\","
+     "\"content\":[{\"type\":\"output_text\",\"text\":\"ok\"}]}]}"},
+    {&tcall_gemini,
+     "{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"name\":"
+     "\"f\",\"args\":{}},\"thoughtSignature\":\"OPAQUE\"}]},"
+     "\"finishReason\":\"STOP\"}]}",
+     "{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ok\"}]},"
+     "\"finishReason\":\"STOP\"}]}"},
+};
+
+/* Three turns, with an edit before the second: within the first one reasoning
+ * goes back, and after it only where nothing before it has changed. */
+static void test_edit(const edit *change, size_t thinker, bool restart)
+{
+    static char saved[4096];
+    tcall_agent_desc desc;
+    tcall_str text;
+    int i, failed = check_failed;
+    begin(thinkers[thinker].provider, sizeof block);
+    strcpy(answers[0], thinkers[thinker].call);
+    for (i = 1; i < 4; i++)
+        strcpy(answers[i], thinkers[thinker].text);
+    strcpy(weather, "sun");
+    tools[0].description = "Knows ${weather}.";
+    desc = agent.desc;
+    desc.variables = variables;
+    desc.path = NULL;
+    CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("one")) == TCALL_OK);
+    CHECK(round_ == 2 && strstr(sent[1], "OPAQUE"));
+    change->make(&desc);
+    if (restart) {
+        tcall_writer writer;
+        tcall_writer_init(&writer, saved, sizeof saved);
+        CHECK(tcall_agent_save(&agent, &writer) == TCALL_OK);
+        CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+        text.ptr = saved;
+        text.len = writer.fill;
+        CHECK(tcall_agent_load(&agent, text) == TCALL_OK);
+    } else {
+        CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK);
+    }
+    CHECK(tcall_agent_run(&agent, tcall_str_of("two")) == TCALL_OK);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("three")) == TCALL_OK);
+    CHECK(round_ == 4);
+    for (i = 2; i < 4; i++)
+        CHECK((strstr(sent[i], "OPAQUE") != NULL) == change->kept);
+    if (check_failed != failed)
+        printf("this was %s, %s%s\n%s\n", change->name,
+               thinkers[thinker].provider->name, restart ? ", restarted" : "",
+               sent[2]);
+}
+
+static void test_edits(void)
+{
+    size_t i, j;
+    for (i = 0; i < TCALL_ARRAY_LEN(edits); i++)
+        for (j = 0; j < TCALL_ARRAY_LEN(thinkers); j++) {
+            test_edit(&edits[i], j, false);
+            test_edit(&edits[i], j, true);
+        }
+}
+
 int main(void)
 {
+    test_edits();
     test_arguments();
+    test_objects();
     test_long_arguments();
     test_blocks();
     test_names();

@@ -239,6 +239,7 @@ static void test_servers(void)
     }
     CHECK(!tcall_provider_named("groqq") && !tcall_provider_named(""));
     CHECK(tcall_provider_named("gemini") == &tcall_gemini);
+    CHECK(tcall_provider_named("interactions") == &tcall_interactions);
 }
 
 /* The id that Mistral gets to see of a call with this one: nine bytes. */
@@ -345,6 +346,11 @@ static const struct {
                     "'functionCall':{'name':'f'},'thoughtSignature':'OPAQUE'},"
                     "{'functionCall':{'name':'g','args':{}}}]},'finishReason':"
                     "'STOP'}]}"},
+    {&tcall_interactions,
+     "{'steps':[{'type':'thought','signature':'OPAQUE'},{'type':'model_output',"
+     "'content':[{'type':'text','text':'t'}]},{'type':'function_call','id':'1',"
+     "'name':'f','arguments':{}},{'type':'function_call','id':'2','name':'g',"
+     "'arguments':{}}],'status':'requires_action'}"},
 };
 
 /* The ids of two calls and those of their results, in this order. */
@@ -373,8 +379,8 @@ static void test_switches(void)
     enum { THIN = CHECK_EVERY / 4 | 1 };
     static char memory[4096];
     static const tcall_provider *const plain[] = {
-        &tcall_openai, &tcall_anthropic, &tcall_ollama, &tcall_responses,
-        &tcall_gemini};
+        &tcall_openai,    &tcall_anthropic, &tcall_ollama,
+        &tcall_responses, &tcall_gemini,    &tcall_interactions};
 #define TCALL_X_(name, ...) &tcall_##name,
     static const tcall_provider *const more[] = {TCALL_SERVERS(TCALL_X_) NULL};
 #undef TCALL_X_
@@ -455,6 +461,9 @@ static void test_switches(void)
                 else if (p == &tcall_responses)
                     paired(out, "\"function_call\",\"call_id\":\"",
                            "_output\",\"call_id\":\"");
+                else if (p == &tcall_interactions)
+                    paired(out, "\"function_call\",\"id\":\"",
+                           "_result\",\"call_id\":\"");
                 else if (p == &tcall_gemini)
                     paired(out, "{\"functionCall\":{\"name\":\"",
                            "{\"functionResponse\":{\"name\":\"");

@@ -80,6 +80,58 @@ static void later(void)
     row("L07", all, "approval comes later, and for these arguments only");
 }
 
+/* Nobody is asked for a call that cannot succeed, nor is anything done before
+ * the answer. */
+static void asks_last(void)
+{
+    all = true;
+    make_tree();
+    start_in(at("ws"), true);
+    PART(write_it("no/dir", "x") == TCALL_E_NOT_FOUND && asked == 0);
+    PART(write_it("a.txt", "x") == TCALL_E_UNREAD && asked == 0);
+    PART(read_it("a.txt") == TCALL_OK && asked == 0);
+    PART(call("edit", "{\"file_path\":\"a.txt\",\"old_string\":\"nowhere\","
+                      "\"new_string\":\"x\"}") == TCALL_E_FAILED &&
+         asked == 0);
+    PART(call("edit", "{\"file_path\":\"a.txt\",\"old_string\":\"one\","
+                      "\"new_string\":\"1\"}") == TCALL_E_DENIED &&
+         asked == 1 && says("not approved"));
+    PART(call("write", "{\"file_path\":\"new/b\",\"content\":\"x\","
+                       "\"create_directories\":true}") == TCALL_E_DENIED &&
+         asked == 2 && access(at("ws/new"), F_OK) != 0);
+    verdict = TCALL_VERDICT_ALLOW;
+    PART(call("write", "{\"file_path\":\"new/b\",\"content\":\"x\","
+                       "\"create_directories\":true}") == TCALL_OK &&
+         asked == 3 && holds(at("ws/new/b"), "x"));
+    row("asks", all, "a yes is asked for when nothing else is in the way");
+}
+
+/* A file that was changed is read anew, the others are not. */
+static void stale(void)
+{
+    static char kept[4096];
+    static tcall_cache cache = {kept, sizeof kept, 0, 0};
+    static const tcall_hook cached[] = {TCALL_CACHE(&cache)};
+    all = true;
+    make_tree();
+    hooks = cached;
+    hook_count = TCALL_ARRAY_LEN(cached);
+    start();
+    PART(read_it("a.txt") == TCALL_OK && read_it("sub/b.c") == TCALL_OK);
+    put(at("ws/sub/b.c"), "behind the back\n");
+    PART(write_it("a.txt", "new\\n") == TCALL_OK);
+    PART(read_it("a.txt") == TCALL_OK && says("new") && !says("one"));
+    PART(read_it("sub/b.c") == TCALL_OK && !says("behind"));
+    PART(write_it("c.txt", "x") == TCALL_OK && read_it("sub/b.c") == TCALL_OK);
+    PART(!says("behind"));
+    PART(call("glob", "{\"pattern\":\"**\"}") == TCALL_OK && !says("d.txt"));
+    PART(write_it("d.txt", "x") == TCALL_OK);
+    PART(call("glob", "{\"pattern\":\"**\"}") == TCALL_OK && says("d.txt"));
+    hooks = NULL;
+    hook_count = 0;
+    row("stale", all, "what is kept of a file goes when it is changed");
+}
+
 /* Titles, metadata, previews, progress, chunks, an early end. */
 static void life(void)
 {
@@ -132,6 +184,76 @@ static void life(void)
     ws_desc.max_ms = 0;
     clock_tick = 0;
     row("life", all, "progress, chunks, stop, time limit of the call");
+}
+
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+static int inner;
+
+/* What takes no time is done while a search goes on. */
+static void edits(void)
+{
+    PART(read_it("a.txt") == TCALL_OK && says("two"));
+    PART(edit_it("a.txt", "two", "2") == TCALL_OK);
+    PART(write_it("sub/new", "x\\n") == TCALL_OK);
+}
+
+/* Another search waits. */
+static void searches(void)
+{
+    most_pieces = 5;
+    inner = call("grep", "{\"pattern\":\"one\"}");
+    most_pieces = 0;
+}
+
+/* It does not wait for one that nobody asks for. */
+static void searches_late(void)
+{
+    clock_ms += 20000;
+    inner = call("grep", "{\"pattern\":\"one\",\"path\":\"a.txt\"}");
+    PART(says("a.txt:1:one"));
+}
+
+static void cancels(void)
+{
+    tcall_cancel(running, TCALL_E_CANCELLED);
+}
+
+static int handles(void)
+{
+    return entries("/proc/self/fd");
+}
+
+static void in_pieces(void)
+{
+    int i, open_before;
+    all = true;
+    make_tree();
+    for (i = 0; i < 1500; i++)
+        put(at("ws/sub/f%04d", i), i == 1400 ? "found\n" : "x\n");
+    start();
+    open_before = handles();
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK &&
+         says("sub/f1400:1:found") && pieces >= 1500 * 8 / 2048);
+    between = edits;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK && pieces > 3 &&
+         strcmp(result, "sub/f1400:1:found\n") == 0 &&
+         holds(at("ws/a.txt"), "one\n2\nthree\n"));
+    between = searches;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK &&
+         inner == TCALL_E_CANCELLED && says("sub/f1400:1:found"));
+    between = cancels;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_E_CANCELLED &&
+         pieces == 2);
+    clock_tick = 1;
+    between = searches_late;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_E_FAILED &&
+         inner == TCALL_OK && says("took its place"));
+    clock_tick = 0;
+    PART(call("glob", "{\"pattern\":\"**/f1400\"}") == TCALL_OK &&
+         strcmp(result, "sub/f1400\n") == 0);
+    PART(handles() == open_before);
+    row("long", all, "a search is done in pieces, and others in between");
 }
 
 static void no_permission(void)
@@ -254,11 +376,10 @@ static void descriptions(void)
 int main(void)
 {
     static const group groups[] = {
-        {"later", later},
-        {"life", life},
-        {"no_permission", no_permission},
-        {"tasks", tasks},
-        {"descriptions", descriptions},
+        {"later", later},         {"asks_last", asks_last},
+        {"stale", stale},         {"life", life},
+        {"in_pieces", in_pieces}, {"no_permission", no_permission},
+        {"tasks", tasks},         {"descriptions", descriptions},
     };
 
     begin();

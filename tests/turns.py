@@ -135,6 +135,43 @@ def scripts():
     check(said["runs"] == [{"tool": "get", "arguments": {"id": 9}}], f"repair: {said}")
 
 
+def offers():
+    """What a turn does not offer is not sent, not found, not listed, not run,
+    with few tools as with many; picks are kept."""
+    secret = tool(name="hidden", description="Wipes lamps", roles=["admin"])
+    ask = openai(None, ("a", "hidden", {"id": 1}), ("b", "nothing", {}), ("c", "get", {"id": 2}))
+
+    def offered(said):
+        return [[t["function"]["name"] for t in r.get("tools", [])]
+                for turn in said for r in turn["requests"]]
+
+    for name, more in [("roles", {}), ("allow", {"roles": ["admin"]})]:
+        hidden = secret if name == "roles" else {**secret, "permissions": ["write"]}
+        for count in (2, 10, 20, 25):
+            rest = [tool(name=f"other_{i}") for i in range(count - 2)]
+            for pick in ({}, {"pick": 3}):
+                said = talk([turn("get it", ask, openai("Done."), save=True)],
+                            [GET, hidden] + rest, **more, **pick)
+                what = f"{name}, {count} tools, {pick}"
+                check(offered(said) and all("hidden" not in o for o in offered(said)),
+                      f"{what}: {offered(said)}")
+                check(each(said[0]["runs"], "tool") == ["get"], f"{what}: {said[0]['runs']}")
+                results = said[0]["results"]
+                check(each(results, "error") == ["unknown-tool"] * 2 + [None],
+                      f"{what}: {results}")
+                check(all("hidden" not in r["text"] for r in results[1:]), f"{what}: {results}")
+    said = talk([turn("get it", ask, openai("Done."))], [GET, secret], roles=["admin"])
+    check(each(said[0]["runs"], "tool") == ["hidden", "get"], f"admin: {said[0]['runs']}")
+    many = [tool(name=f"plain_{i}", description="Waters plants") for i in range(25)]
+    many[3]["description"] = "Dims the lamp"
+    for save in (False, True):
+        turns = [turn(text, openai(None, ("x", "plain_7", {"id": 1})), openai("Well."), save=save)
+                 for text in ("hello", "dim the lamp", "water the plants", "yes")]
+        said = talk(turns, many, pick=2)
+        check(offered(said) == [[], []] + [["plain_3"]] * 6, f"kept: {offered(said)}")
+        check(not any(t["runs"] for t in said), "ran what was not picked")
+
+
 def secrets():
     """What is injected just before the run reaches the tool and nobody else,
     whether it runs well, fails, waits, or asks again."""
@@ -174,12 +211,24 @@ def limits():
     check(said["error"] == "auth" and len(said["requests"]) == 1, f"401: {said['error']}")
     said, = talk([turn("x", ask)], plan=True)
     check(not said["runs"] and each(said["provenance"], "validated") == [True], f"plan: {said}")
+    said, = talk([turn("x", ask, openai(None, ("b", "get", {"id": 2})), openai("Done."),
+                       results=["one", "two"])], plan=True)
+    check(not said["runs"] and each(said["results"], "text") == ["one", "two"] and
+          said["text"] == "Done." and len(said["requests"]) == 3, f"a plan goes on: {said}")
+    said = talk([turn("x", ask), turn("y", ask, tools=["other"])], [tool(), tool(name="other")],
+                plan=True)
+    check(each(said, "error") == [None, None] and not any(each(said, "runs")) and
+          '"x"' not in said[1]["requests"][0] and len(said[0]["requests"][0]["tools"]) == 2 and
+          [t["function"]["name"] for t in said[1]["requests"][0]["tools"]] == ["other"],
+          f"a plan is dropped: {said}")
+    kinds = [e["kind"] for s in said for e in s["events"] if e["kind"].startswith("turn")]
+    check(kinds == ["turn", "turn_end", "turn"], f"a dropped plan has ended: {kinds}")
     said, = talk([turn("x")], [tool(parameters={"type": "strin"})])
     check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
 
 
 def main():
-    for part in (formats, switches, verdicts, scripts, secrets, limits):
+    for part in (formats, switches, verdicts, scripts, offers, secrets, limits):
         part()
     return check.end()
 

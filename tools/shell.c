@@ -326,6 +326,9 @@ static int ttool_bash_begin_(tcall_ctx *cx, ttool_bash_ *run, tcall_json args,
         return ttool_fail_(cx, out, TCALL_E_SERVICE, "",
                            "this system has no sandbox, and without one "
                            "nothing runs here\nDo without programs.");
+    r = ttool_confirm_(cx, out, "");
+    if (r < 0)
+        return r;
     shell->calls++;
     if (!ttool_bash_start_(run, &l))
         return ttool_fail_(cx, out, TCALL_E_SERVICE, words[0],

@@ -29,15 +29,15 @@ static inline tcall_tool ttool_row_(const char *name, const char *title,
     t.parameters = parameters;
     t.run = run;
     t.permissions = (uint8_t)permissions;
-    t.confirm = confirm;
+    t.confirm = t.looks_first = confirm;
     return t;
 }
 #define TTOOL_ROW_(n, t, g, r, p, c, d, s) ttool_row_(n, t, g, r, p, c, d, s)
 #else
-#define TTOOL_ROW_(n, t, g, r, p, c, d, s)                            \
-    {                                                                 \
-        .name = n, .title = t, .tags = g, .run = r, .permissions = p, \
-        .confirm = c, .description = d, .parameters = s               \
+#define TTOOL_ROW_(n, t, g, r, p, c, d, s)                                \
+    {                                                                     \
+        .name = n, .title = t, .tags = g, .run = r, .permissions = p,     \
+        .confirm = c, .looks_first = c, .description = d, .parameters = s \
     }
 #endif
 
@@ -60,10 +60,13 @@ void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of);
 /* Somebody has to say yes to this call, with these arguments. */
 int ttool_ask_(tcall_ctx *cx, tcall_writer *out, const char *path,
                const char *why);
+/* The same where the row says so (confirm), once nothing else is in the way:
+ * nobody is asked for what cannot succeed. */
+int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path);
 
 /* -- A call and its memory ------------------------------------------------ */
 
-/* Begins a call: all memory of the workspace is free. */
+/* Begins a call: all memory is free but what a longer one keeps. */
 ttool_workspace *ttool_begin_(ttool_workspace *ws);
 /* n bytes, aligned, until the call ends; NULL: there are not so many. */
 void *ttool_take_(ttool_workspace *ws, size_t n);
@@ -77,5 +80,30 @@ size_t ttool_room_(const ttool_workspace *ws, const tcall_writer *out,
                    size_t start);
 /* What a tool returns that may have been stopped. */
 int ttool_end_(tcall_ctx *cx);
+/* Closes a handle, which becomes -1. */
+void ttool_close_(int *handle);
+
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+/* What a tool does whose work is done in pieces: its state has `size` bytes,
+ * zeroed at first, and what it writes is kept. */
+typedef struct ttool_pieces_ {
+    size_t size;
+    int (*begin)(tcall_ctx *cx, void *state, tcall_json args,
+                 tcall_writer *out);
+    int (*go_on)(void *state, tcall_writer *out);
+} ttool_pieces_;
+
+int ttool_run_pieces_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                      const ttool_pieces_ *tool);
+/* Work of one piece: entries of directories, each 4 KB that are read. A file
+ * that is opened costs TTOOL_OPENED_ of it. */
+enum { TTOOL_PIECE_ = 2048, TTOOL_OPENED_ = 8 };
+
+void ttool_spend_(ttool_workspace *ws, size_t work);
+/* Is it time to answer TCALL_E_AGAIN? Calls that are done at once never do. */
+bool ttool_pauses_(const ttool_workspace *ws, const tcall_ctx *cx);
+/* Ends the call that is done in pieces, if there is one. */
+void ttool_end_long_(ttool_workspace *ws);
 
 #endif /* TTOOL_TOOL_H */

@@ -1,0 +1,159 @@
+#pragma once
+#include "interactions.h"
+#include "frames.c"
+
+/* ==========================================================================
+ * >>interactions
+ *
+ * All that is said is a flat list of steps. A stream begins a step, brings its
+ * pieces and ends it, by its index; the interaction at the stream's end may
+ * hold all steps again.
+ */
+
+#ifdef TCALL_HAS_INTERACTIONS_
+
+/* What a step holds, whole or as it begins. */
+#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
+    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
+    X(depth, TCALL_FIELD_ID, 0, "id")                            \
+    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
+    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
+    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
+    X(depth, 0, 0, "content")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
+    X(depth, 0, 0, "summary")                                    \
+    X(depth + 1, 0, 0, "*")                                      \
+    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+
+#define TCALL_INTERACTIONS_PATHS_(X)                                        \
+    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
+    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
+    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
+    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
+    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
+    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
+    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
+    X(2, 0, 0, "content") /* of a summary */                                \
+    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
+    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
+    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
+    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
+    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
+    X(1, 0, 0, "usage")                                                     \
+    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
+    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
+    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
+    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
+    X(1, 0, 0, "errors")                                                    \
+    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
+    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
+    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
+    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
+    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
+    TCALL_INTERACTIONS_STEP_(X, 3)
+
+TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+
+static const tcall_word tcall_interactions_stops_[] = {
+    {"in_progress", TCALL_STOP_UNKNOWN},
+    {"queued", TCALL_STOP_UNKNOWN},
+    {"completed", TCALL_STOP_END},
+    {"requires_action", TCALL_STOP_TOOL_CALLS},
+    {"incomplete", TCALL_STOP_LENGTH},
+    {"budget_exceeded", TCALL_STOP_LENGTH},
+    {"requires_continuation", TCALL_STOP_LENGTH},
+    {"cancelled", TCALL_STOP_LENGTH},
+    {NULL, 0},
+};
+
+/* Of the events that begin and end a stream, of steps, and of pieces of them.
+ * What is not here is done by Google itself. */
+static const tcall_word tcall_interactions_types_[] = {
+    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
+    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
+    {"function_call", TCALL_MEANS_CALL},
+    {"model_output", TCALL_MEANS_TEXT},
+    {"thought", TCALL_MEANS_REASONING},
+    {"arguments_delta", TCALL_MEANS_CALL},
+    {"text", TCALL_MEANS_TEXT},
+    {"thought_summary", TCALL_MEANS_REASONING},
+    {"thought_signature", TCALL_MEANS_REASONING},
+    {NULL, 0},
+};
+
+/* A thought is its signature; what it says of itself may be empty. */
+static const tcall_forms_ tcall_interactions_forms_ = {
+    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+    "'is_error':true}",
+    "{'type':'thought'<,'signature':%s>"
+    "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL};
+
+static const tcall_tool_form_ tcall_interactions_tools_ = {
+    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+
+/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
+static void tcall_interactions_config_(tcall_writer *out,
+                                       const tcall_chat_request *request,
+                                       bool tools)
+{
+    static const char *const choices[] = {
+        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_is_extra_(request, "generation_config") ||
+        (!chosen && request->max_tokens <= 0))
+        return;
+    tcall_write_form_(out, "'generation_config':{", NULL);
+    if (chosen)
+        tcall_write_named_(out, choices[request->choice], request->choice_name);
+    if (request->max_tokens > 0)
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+    tcall_write_text(out, "}");
+}
+
+/* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
+static int tcall_interactions_write_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    bool tools;
+    tcall_write_open(out, '{');
+    tcall_write_member_(out, "model", request->model);
+    tcall_write_optional_(out, "system_instruction", request->system);
+    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_text(out, "]");
+    tools =
+        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+    tcall_interactions_config_(out, request, tools);
+    tcall_write_flag_(out, "store", false);
+    tcall_write_flag_(out, "stream", request->stream);
+    return tcall_write_body_end_(out, request);
+}
+
+TCALL_DATA_ const tcall_provider tcall_interactions = {
+    "interactions",
+    "https://generativelanguage.googleapis.com",
+    "/v1beta/interactions",
+    NULL,
+    "x-goog-api-key",
+    "",
+    {"Api-Revision", "2026-05-20"},
+    tcall_interactions_write_,
+    &tcall_interactions_paths_,
+    tcall_interactions_stops_,
+    tcall_interactions_types_,
+    TCALL_REASONING_DATA, /* words and signatures */
+    TCALL_STRICT_NONE,
+    TCALL_QUIRK_ORDERED,
+    NULL};
+
+#endif /* TCALL_HAS_INTERACTIONS_ */
