@@ -575,8 +575,8 @@ static int trace_result(tcall_ctx *cx, void *user)
     long here = t->file ? ftell(t->file) : 0;
     int r = TCALL_E_UNKNOWN;
 
-    if (!t->file || t->inner.open || cx->call->error < 0)
-        return TCALL_OK; /* no replay; or it fails by itself */
+    if (!t->file || t->inner.open)
+        return tcall_next(cx); /* no replay: the tool runs */
     while (r == TCALL_E_UNKNOWN && trace_more(t) && !trace_has(t, "open").tok) {
         const char *event = tcall_json_string(trace_has(t, "event"), "");
 
@@ -592,9 +592,9 @@ static int trace_result(tcall_ctx *cx, void *user)
                              0)
                : r;
 }
-#define TRACE_RESULTS(t)                                                   \
-    {                                                                      \
-        "replay", TCALL_WILL_CREATE_CONTEXT, 0x7fff, trace_result, NULL, t \
+#define TRACE_RESULTS(t)                                              \
+    {                                                                 \
+        "replay", TCALL_AROUND_EXECUTE, 0x7fff, trace_result, NULL, t \
     }
 
 static uint32_t replay_now(void *user)
