@@ -91,13 +91,22 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
-    tcall_service **list = &cx->services;
-    if (scope == TCALL_SCOPE_SESSION && !cx->session)
-        return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION)
+    tcall_service **list = &cx->services, *bound = service;
+    if (scope == TCALL_SCOPE_SESSION) {
+        if (!cx->session)
+            return TCALL_E_USAGE;
+        tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
-    service->next = *list;
-    *list = service;
+    } else {
+        /* A copy: other calls under way may have bound the same one. */
+        bound =
+            (tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);
+        if (!bound)
+            return TCALL_E_MEMORY;
+        *bound = *service;
+    }
+    bound->next = *list;
+    *list = bound;
     return TCALL_OK;
 }
 
