@@ -1713,7 +1713,7 @@ typedef struct tcall_mask {
     bool masked;    /* of these, all that are not held went out as "***" */
     uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
     uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
 
@@ -2329,6 +2329,7 @@ typedef struct tcall {
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     tcall_listener *listeners;
+    struct tcall_dispatch_ *dispatch; /* events under way */
 } tcall;
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
@@ -2375,8 +2376,9 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
 #ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. A listener may remove itself while it is
- * called. */
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
@@ -2743,8 +2745,10 @@ TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
 /* The same, but the call fails with TCALL_E_SERVICE when there is none. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
-/* Adds a service, which stays the caller's and must live as long as its scope.
- * Returns TCALL_E_USAGE for the session of a call that has none. */
+/* Adds a service. One for a session stays the caller's, is in no other session
+ * and must live until tcall_unbind_service; added again it comes first. One for
+ * the call is copied to the block, so that other calls may add it, too. Returns
+ * TCALL_E_USAGE for the session of a call that has none, or TCALL_E_MEMORY. */
 TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
                                  tcall_scope scope);
 /* Removes a service from a session. */
@@ -4075,6 +4079,11 @@ const char *tcall_error_type(int error)
 TCALL_SHARED_ bool tcall_is_digit_(char c)
 {
     return c >= '0' && c <= '9';
+}
+
+TCALL_SHARED_ char tcall_to_lower_(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* White space as JSON has it. */
@@ -13497,6 +13506,27 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Is it a name that some system or language has taken, in any case of letters:
+ * a device of Windows, such as COM1, or a member of each object of JavaScript?
+ * Logs and files are named after tools. */
+static bool tcall_is_reserved_(const char *name)
+{
+    static const char *const words[] = {
+        "con",  "prn",       "aux",         "nul",      "com#",
+        "lpt#", "__proto__", "constructor", "prototype"};
+    size_t i, at;
+    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
+        const char *word = words[i];
+        for (at = 0; word[at]; at++)
+            if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
+                                : tcall_to_lower_(name[at]) != word[at])
+                break;
+        if (!word[at] && !name[at])
+            return true;
+    }
+    return false;
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Returns whether something says what the arguments must be. */
@@ -13573,6 +13603,8 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   "the name must begin with a letter or _ and have 1 to 64 "
                   "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  "the name is taken by Windows or JavaScript: choose another");
     TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
                   "another tool has this name");
     TCALL_REFUSE_(&review, !tool->run,
@@ -13777,6 +13809,106 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
+/* Can a value of this schema be an object? */
+static bool tcall_takes_object_(const char *schema)
+{
+    const char *type = tcall_text_get_(schema, "type"), *word;
+    if (!type)
+        return *schema == '{';
+    if (*type != '[')
+        return tcall_text_is_(type, "object");
+    for (word = tcall_text_first_(type); word && !tcall_text_closes_(word);
+         word = tcall_text_next_(tcall_text_skip_(word)))
+        if (tcall_text_is_(word, "object"))
+            return true;
+    return false;
+}
+
+/* Does a schema require a member that it does not permit? */
+static bool tcall_wants_the_forbidden_(const char *schema)
+{
+    const char *more = tcall_text_get_(schema, "additionalProperties");
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    if (!more || *more != 'f' || tcall_text_get_(schema, "patternProperties"))
+        return false;
+    for (; name && !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        tcall_str inner = tcall_text_inner_(name);
+        if (!memchr(inner.ptr, '\\', inner.len) &&
+            !(properties && tcall_text_member_(properties, inner)))
+            return true;
+    }
+    return false;
+}
+
+#ifndef TOOLCALL_NO_BIND
+
+/* Is the default a value of the field's kind? It is stored in the free part of
+ * the block, where that has room. */
+static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
+{
+    const tcall_block *block = &tc->block;
+    return (field->type == TCALL_STRING ||
+            tcall_scan_whole_(tcall_str_of(field->text)) >= 0) &&
+           (field->size > tcall_block_free_(block) ||
+            tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
+}
+
+/* What is wrong with the fields of a row, in a sentence, or NULL. */
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    const tcall_field *field;
+    for (field = tool->fields; field && field->name; field++) {
+        size_t items = field->capacity ? field->capacity : 1;
+        if (field->offset + items * field->size > tool->args_size ||
+            (field->capacity && field->count_at >= tool->args_size))
+            return "fields do not fit into args_size: they are of another "
+                   "struct";
+        if (properties && !tcall_text_get_(properties, field->name))
+            return "fields has a name that is none of the properties of "
+                   "parameters";
+        if (field->text && !tcall_default_fits_(tc, field))
+            return "fields has a default that is not of its kind";
+    }
+    return NULL;
+}
+
+#else
+
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    (void)tc;
+    (void)tool;
+    (void)properties;
+    return NULL;
+}
+
+#endif
+
+/* What cannot work in a row whose schemas are right each by itself. */
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    const char *schema, *problem;
+    if (!tool->parameters || tc->desc.validator)
+        return TCALL_OK;
+    schema = tcall_text_space_(tool->parameters);
+    problem =
+        tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
+    TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
+                  "parameters must take an object: arguments are one");
+    TCALL_REFUSE_(&review, tcall_wants_the_forbidden_(schema),
+                  "required names what additionalProperties forbids: add it to "
+                  "properties");
+    TCALL_REFUSE_(&review, problem != NULL, problem);
+    return review.error;
+}
+
 /* Takes the table of compiled schemas, unless they are made when a call comes
  * or somebody else checks. */
 static int tcall_schemas_(tcall *tc, size_t rows)
@@ -13817,6 +13949,13 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
     (void)tc;
     (void)tool;
     (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
     return TCALL_OK;
 }
 
@@ -14029,6 +14168,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
     if (r == TCALL_OK)
+        r = tcall_row_agrees_(tc, tool);
+    if (r == TCALL_OK)
         tcall_row_notes_(tc, tool);
     return r;
 }
@@ -14138,23 +14279,33 @@ TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
     return tc->desc.on_event || tc->listeners;
 }
 
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
-    tcall_listener *listener, *next;
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
     event->kind = kind;
+    tc->dispatch = &dispatch;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
-    for (listener = tc->listeners; listener; listener = next) {
-        next = listener->next; /* it may remove itself */
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
         if (!listener->kinds || listener->kinds >> kind & 1)
             listener->on_event(listener->user, event);
     }
+    tc->dispatch = dispatch.outer;
 }
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
+    tcall_unsubscribe(tc, listener);
     listener->next = tc->listeners;
     tc->listeners = listener;
 }
@@ -14162,10 +14313,15 @@ void tcall_subscribe(tcall *tc, tcall_listener *listener)
 void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 {
     tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
     while (*at && *at != listener)
         at = &(*at)->next;
-    if (*at)
-        *at = listener->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
 
 #else
@@ -17310,13 +17466,22 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
-    tcall_service **list = &cx->services;
-    if (scope == TCALL_SCOPE_SESSION && !cx->session)
-        return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION)
+    tcall_service **list = &cx->services, *bound = service;
+    if (scope == TCALL_SCOPE_SESSION) {
+        if (!cx->session)
+            return TCALL_E_USAGE;
+        tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
-    service->next = *list;
-    *list = service;
+    } else {
+        /* A copy: other calls under way may have bound the same one. */
+        bound =
+            (tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);
+        if (!bound)
+            return TCALL_E_MEMORY;
+        *bound = *service;
+    }
+    bound->next = *list;
+    *list = bound;
     return TCALL_OK;
 }
 
@@ -17418,12 +17583,15 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
     cx->output_held = true;
-    if (cx->output.len < text.len)
-        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
-    if (text.len)
-        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-    cx->output.len = text.len;
     return r;
 }
 
@@ -18137,8 +18305,11 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
     }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
+        /* what hooks made of tcall_approval did not keep it from working */
+        memset(&cx->failure, 0, sizeof cx->failure);
         return tcall_output_cut_(cx);
+    }
     tcall_note_failure_(cx, r);
     if (!cx->failure.reason.len && !cx->failure.by)
         tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
@@ -18617,6 +18788,8 @@ static void tcall_settle_(tcall_ctx *cx)
         cx->finished = tcall_now_(cx->tc);
         if (cx->state == TCALL_FAILED_)
             tcall_write_failure_(cx);
+        else /* a hook has answered in its place */
+            memset(&cx->failure, 0, sizeof cx->failure);
         cx->result.error = cx->failure.error;
     }
     cx->settled = true;
@@ -20458,11 +20631,6 @@ static const struct {
     {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
-
-static char tcall_to_lower_(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 /* Returns whether one of the words is at the start of text. */
 static bool tcall_begins_with_any_(const char *text, const char *words)

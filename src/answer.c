@@ -54,11 +54,6 @@ static const struct {
     {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
 };
 
-static char tcall_to_lower_(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 /* Returns whether one of the words is at the start of text. */
 static bool tcall_begins_with_any_(const char *text, const char *words)
 {

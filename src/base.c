@@ -110,6 +110,11 @@ TCALL_SHARED_ bool tcall_is_digit_(char c)
     return c >= '0' && c <= '9';
 }
 
+TCALL_SHARED_ char tcall_to_lower_(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 /* White space as JSON has it. */
 TCALL_SHARED_ bool tcall_is_space_(char c)
 {

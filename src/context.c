@@ -91,13 +91,22 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
-    tcall_service **list = &cx->services;
-    if (scope == TCALL_SCOPE_SESSION && !cx->session)
-        return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION)
+    tcall_service **list = &cx->services, *bound = service;
+    if (scope == TCALL_SCOPE_SESSION) {
+        if (!cx->session)
+            return TCALL_E_USAGE;
+        tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
-    service->next = *list;
-    *list = service;
+    } else {
+        /* A copy: other calls under way may have bound the same one. */
+        bound =
+            (tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);
+        if (!bound)
+            return TCALL_E_MEMORY;
+        *bound = *service;
+    }
+    bound->next = *list;
+    *list = bound;
     return TCALL_OK;
 }
 
@@ -199,12 +208,15 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
     cx->output_held = true;
-    if (cx->output.len < text.len)
-        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
-    if (text.len)
-        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-    cx->output.len = text.len;
     return r;
 }
 

@@ -31,8 +31,10 @@ TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
 /* The same, but the call fails with TCALL_E_SERVICE when there is none. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
-/* Adds a service, which stays the caller's and must live as long as its scope.
- * Returns TCALL_E_USAGE for the session of a call that has none. */
+/* Adds a service. One for a session stays the caller's, is in no other session
+ * and must live until tcall_unbind_service; added again it comes first. One for
+ * the call is copied to the block, so that other calls may add it, too. Returns
+ * TCALL_E_USAGE for the session of a call that has none, or TCALL_E_MEMORY. */
 TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
                                  tcall_scope scope);
 /* Removes a service from a session. */

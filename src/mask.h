@@ -39,7 +39,7 @@ typedef struct tcall_mask {
     bool masked;    /* of these, all that are not held went out as "***" */
     uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
     uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
     int error; /* of the sink */
 } tcall_mask;
 

@@ -224,6 +224,27 @@ TCALL_SHARED_ bool tcall_name_fits_(const char *name, const char *more,
     return i > 0 && i <= max;
 }
 
+/* Is it a name that some system or language has taken, in any case of letters:
+ * a device of Windows, such as COM1, or a member of each object of JavaScript?
+ * Logs and files are named after tools. */
+static bool tcall_is_reserved_(const char *name)
+{
+    static const char *const words[] = {
+        "con",  "prn",       "aux",         "nul",      "com#",
+        "lpt#", "__proto__", "constructor", "prototype"};
+    size_t i, at;
+    for (i = 0; i < TCALL_ARRAY_LEN(words); i++) {
+        const char *word = words[i];
+        for (at = 0; word[at]; at++)
+            if (word[at] == '#' ? name[at] < '1' || name[at] > '9'
+                                : tcall_to_lower_(name[at]) != word[at])
+                break;
+        if (!word[at] && !name[at])
+            return true;
+    }
+    return false;
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Returns whether something says what the arguments must be. */
@@ -300,6 +321,8 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
                   "the name must begin with a letter or _ and have 1 to 64 "
                   "of A-Z a-z 0-9 _ -");
+    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  "the name is taken by Windows or JavaScript: choose another");
     TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
                   "another tool has this name");
     TCALL_REFUSE_(&review, !tool->run,
@@ -504,6 +527,106 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
                                              tool->provider_schema, NULL));
 }
 
+/* Can a value of this schema be an object? */
+static bool tcall_takes_object_(const char *schema)
+{
+    const char *type = tcall_text_get_(schema, "type"), *word;
+    if (!type)
+        return *schema == '{';
+    if (*type != '[')
+        return tcall_text_is_(type, "object");
+    for (word = tcall_text_first_(type); word && !tcall_text_closes_(word);
+         word = tcall_text_next_(tcall_text_skip_(word)))
+        if (tcall_text_is_(word, "object"))
+            return true;
+    return false;
+}
+
+/* Does a schema require a member that it does not permit? */
+static bool tcall_wants_the_forbidden_(const char *schema)
+{
+    const char *more = tcall_text_get_(schema, "additionalProperties");
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    if (!more || *more != 'f' || tcall_text_get_(schema, "patternProperties"))
+        return false;
+    for (; name && !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        tcall_str inner = tcall_text_inner_(name);
+        if (!memchr(inner.ptr, '\\', inner.len) &&
+            !(properties && tcall_text_member_(properties, inner)))
+            return true;
+    }
+    return false;
+}
+
+#ifndef TOOLCALL_NO_BIND
+
+/* Is the default a value of the field's kind? It is stored in the free part of
+ * the block, where that has room. */
+static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
+{
+    const tcall_block *block = &tc->block;
+    return (field->type == TCALL_STRING ||
+            tcall_scan_whole_(tcall_str_of(field->text)) >= 0) &&
+           (field->size > tcall_block_free_(block) ||
+            tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
+}
+
+/* What is wrong with the fields of a row, in a sentence, or NULL. */
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    const tcall_field *field;
+    for (field = tool->fields; field && field->name; field++) {
+        size_t items = field->capacity ? field->capacity : 1;
+        if (field->offset + items * field->size > tool->args_size ||
+            (field->capacity && field->count_at >= tool->args_size))
+            return "fields do not fit into args_size: they are of another "
+                   "struct";
+        if (properties && !tcall_text_get_(properties, field->name))
+            return "fields has a name that is none of the properties of "
+                   "parameters";
+        if (field->text && !tcall_default_fits_(tc, field))
+            return "fields has a default that is not of its kind";
+    }
+    return NULL;
+}
+
+#else
+
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    (void)tc;
+    (void)tool;
+    (void)properties;
+    return NULL;
+}
+
+#endif
+
+/* What cannot work in a row whose schemas are right each by itself. */
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    const char *schema, *problem;
+    if (!tool->parameters || tc->desc.validator)
+        return TCALL_OK;
+    schema = tcall_text_space_(tool->parameters);
+    problem =
+        tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
+    TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
+                  "parameters must take an object: arguments are one");
+    TCALL_REFUSE_(&review, tcall_wants_the_forbidden_(schema),
+                  "required names what additionalProperties forbids: add it to "
+                  "properties");
+    TCALL_REFUSE_(&review, problem != NULL, problem);
+    return review.error;
+}
+
 /* Takes the table of compiled schemas, unless they are made when a call comes
  * or somebody else checks. */
 static int tcall_schemas_(tcall *tc, size_t rows)
@@ -544,6 +667,13 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
     (void)tc;
     (void)tool;
     (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
     return TCALL_OK;
 }
 
@@ -756,6 +886,8 @@ static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
     if (r == TCALL_OK)
+        r = tcall_row_agrees_(tc, tool);
+    if (r == TCALL_OK)
         tcall_row_notes_(tc, tool);
     return r;
 }
@@ -865,23 +997,33 @@ TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
     return tc->desc.on_event || tc->listeners;
 }
 
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
 /* Sends an event to all who want it. */
 TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
                                tcall_event_kind kind)
 {
-    tcall_listener *listener, *next;
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
     event->kind = kind;
+    tc->dispatch = &dispatch;
     if (tc->desc.on_event)
         tc->desc.on_event(tc->desc.user, event);
-    for (listener = tc->listeners; listener; listener = next) {
-        next = listener->next; /* it may remove itself */
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
         if (!listener->kinds || listener->kinds >> kind & 1)
             listener->on_event(listener->user, event);
     }
+    tc->dispatch = dispatch.outer;
 }
 
 void tcall_subscribe(tcall *tc, tcall_listener *listener)
 {
+    tcall_unsubscribe(tc, listener);
     listener->next = tc->listeners;
     tc->listeners = listener;
 }
@@ -889,10 +1031,15 @@ void tcall_subscribe(tcall *tc, tcall_listener *listener)
 void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
 {
     tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
     while (*at && *at != listener)
         at = &(*at)->next;
-    if (*at)
-        *at = listener->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
 }
 
 #else

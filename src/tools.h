@@ -318,6 +318,7 @@ typedef struct tcall {
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     tcall_listener *listeners;
+    struct tcall_dispatch_ *dispatch; /* events under way */
 } tcall;
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
@@ -364,8 +365,9 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
 
 #ifndef TOOLCALL_NO_EVENTS
 /* Adds or removes a listener. Events go to desc.on_event first, then to the
- * latest listener and so on. A listener may remove itself while it is
- * called. */
+ * latest listener and so on. One that is added twice is told once. Listeners
+ * may come and go while an event is told: one that was removed is not called
+ * any more and may be freed; a new one is told of the next event. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif

@@ -59,8 +59,17 @@ static void test_services(void)
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
+    desc.hook_count = 2; /* added again it is there once */
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    CHECK(session.services == &bound && !bound.next);
+    desc.hook_count = 1;
     tcall_unbind_service(&session, &bound);
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
+    desc.hook_count = 2; /* that of a call is the call's own */
+    scope = TCALL_SCOPE_CALL;
+    bound.next = (tcall_service *)&got;
+    CHECK(once("{}") == TCALL_OK && got == &session_service);
+    CHECK(bound.next == (tcall_service *)&got);
 }
 
 static int remember(tcall_ctx *cx, void *user)

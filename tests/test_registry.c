@@ -349,8 +349,142 @@ static void test_results(void)
     CHECK(execute("first", "{\"n\":1}") == TCALL_OK && results.next == 7);
 }
 
+/* ---- listeners ---- */
+
+static tcall_listener *list[3];
+static char told[64];
+
+/* Each writes its letter; the first to be told removes and frees the others,
+ * or begins a call of its own. */
+static void tell(void *user, const tcall_event *event)
+{
+    const char *letter = (const char *)user;
+    size_t at = strlen(told), i;
+    (void)event;
+    told[at] = *letter;
+    told[at + 1] = '\0';
+    for (i = 0; *letter == 'c' && i < 2; i++)
+        if (list[i]) {
+            tcall_unsubscribe(&tc, list[i]);
+            free(list[i]);
+            list[i] = NULL;
+        }
+    if (*letter == 'd' && at < 8) {
+        tcall_writer nothing;
+        tcall_writer_init(&nothing, NULL, 0);
+        tcall_execute(&tc, tcall_str_of("first"), tcall_str_of("{\"n\":1}"),
+                      &nothing, NULL);
+    }
+}
+
+static void test_listeners(void)
+{
+    static char letters[] = "abcd";
+    static tcall_listener nested;
+    size_t i;
+    start(false, 0);
+    for (i = 0; i < 3; i++) {
+        list[i] = (tcall_listener *)calloc(1, sizeof *list[i]);
+        list[i]->on_event = tell;
+        list[i]->user = letters + i;
+        list[i]->kinds = 1u << TCALL_EVENT_START;
+        tcall_subscribe(&tc, list[i]);
+        tcall_subscribe(&tc, list[i]); /* twice is once */
+    }
+    told[0] = '\0';
+    letters[2] = 'x';
+    CHECK(execute("first", "{\"n\":1}") == TCALL_OK);
+    CHECK(strcmp(told, "xba") == 0);
+    told[0] = '\0';
+    nested.on_event = tell;
+    nested.user = letters + 3;
+    nested.kinds = 1u << TCALL_EVENT_START;
+    tcall_unsubscribe(&tc, list[2]);
+    tcall_subscribe(&tc, list[2]); /* the latest is told first */
+    tcall_subscribe(&tc, &nested);
+    letters[2] = 'c';
+    CHECK(execute("first", "{\"n\":1}") == TCALL_OK);
+    CHECK(strcspn(told, "ab") == strlen(told) && strchr(told, 'd'));
+    CHECK(!list[0] && !list[1]);
+    tcall_unsubscribe(&tc, &nested);
+    tcall_unsubscribe(&tc, list[2]);
+    free(list[2]);
+}
+
+/* ---- rows that can never work ---- */
+
+static void test_rows(void)
+{
+    struct pair {
+        long x, y;
+    };
+    static const tcall_field fits[] = {
+        {"n", "3", false, offsetof(struct pair, y), sizeof(long), 0, 0,
+         tcall_field_integer_, NULL, TCALL_NUMBER, 0},
+        {NULL, NULL, false, 0, 0, 0, 0, NULL, NULL, 0, 0}};
+    static const struct {
+        const char *name, *parameters, *says;
+        size_t args_size;
+        const char *field, *text;
+    } cases[] = {
+        {"ok", SCHEMA, NULL, 0, NULL, NULL},
+        {"CON", SCHEMA, "taken by", 0, NULL, NULL},
+        {"nul", SCHEMA, "taken by", 0, NULL, NULL},
+        {"Lpt9", SCHEMA, "taken by", 0, NULL, NULL},
+        {"com1", SCHEMA, "taken by", 0, NULL, NULL},
+        {"com0", SCHEMA, NULL, 0, NULL, NULL},
+        {"com10", SCHEMA, NULL, 0, NULL, NULL},
+        {"contact", SCHEMA, NULL, 0, NULL, NULL},
+        {"__proto__", SCHEMA, "taken by", 0, NULL, NULL},
+        {"constructor", SCHEMA, "taken by", 0, NULL, NULL},
+        {"prototype", SCHEMA, "taken by", 0, NULL, NULL},
+        {"a", "{\"type\":\"string\"}", "must take an object", 0, NULL, NULL},
+        {"a", "{\"type\":[\"string\",\"null\"]}", "must take an object", 0,
+         NULL, NULL},
+        {"a", "{\"type\":[\"null\",\"object\"]}", NULL, 0, NULL, NULL},
+        {"a", " false", "must take an object", 0, NULL, NULL},
+        {"a", "{}", NULL, 0, NULL, NULL},
+        {"a",
+         "{\"required\":[\"a\"],\"properties\":{},"
+         "\"additionalProperties\":false}",
+         "required names what", 0, NULL, NULL},
+        {"a", "{\"required\":[\"a\"],\"additionalProperties\":false}",
+         "required names what", 0, NULL, NULL},
+        {"a",
+         "{\"required\":[\"a\"],\"properties\":{\"a\":{}},"
+         "\"additionalProperties\":false}",
+         NULL, 0, NULL, NULL},
+        {"a", SCHEMA, NULL, sizeof(struct pair), "n", "3"},
+        {"a", SCHEMA, "of another struct", sizeof(long), "n", "3"},
+        {"a", SCHEMA, "none of the properties", sizeof(struct pair), "m", "3"},
+        {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n", "three"}};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(cases); i++) {
+        tcall_field fields[2];
+        tcall_desc desc;
+        memcpy(fields, fits, sizeof fields);
+        begin(false, 0);
+        fixed[1].name = cases[i].name;
+        fixed[1].parameters = cases[i].parameters;
+        fixed[1].args_size = cases[i].args_size;
+        fixed[1].fields = cases[i].field ? fields : NULL;
+        fields[0].name = cases[i].field;
+        fields[0].text = cases[i].text;
+        desc = tc.desc;
+        memset(report, 0, sizeof report);
+        tcall_writer_init(&faults, report, sizeof report - 1);
+        CHECK(tcall_init(&tc, &desc) == (cases[i].says ? TCALL_E_TOOL : 0));
+        if (cases[i].says && !strstr(report, cases[i].says))
+            printf("row %u: %s\n", (unsigned)i, report);
+        CHECK(cases[i].says ? strstr(report, cases[i].says) != NULL
+                            : report[0] == '\0');
+    }
+}
+
 int main(void)
 {
+    test_listeners();
+    test_rows();
     test_come_and_go(false);
     test_come_and_go(true);
     test_leaves(false);

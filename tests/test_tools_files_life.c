@@ -186,6 +186,76 @@ static void life(void)
     row("life", all, "progress, chunks, stop, time limit of the call");
 }
 
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+static int inner;
+
+/* What takes no time is done while a search goes on. */
+static void edits(void)
+{
+    PART(read_it("a.txt") == TCALL_OK && says("two"));
+    PART(edit_it("a.txt", "two", "2") == TCALL_OK);
+    PART(write_it("sub/new", "x\\n") == TCALL_OK);
+}
+
+/* Another search waits. */
+static void searches(void)
+{
+    most_pieces = 5;
+    inner = call("grep", "{\"pattern\":\"one\"}");
+    most_pieces = 0;
+}
+
+/* It does not wait for one that nobody asks for. */
+static void searches_late(void)
+{
+    clock_ms += 20000;
+    inner = call("grep", "{\"pattern\":\"one\",\"path\":\"a.txt\"}");
+    PART(says("a.txt:1:one"));
+}
+
+static void cancels(void)
+{
+    tcall_cancel(running, TCALL_E_CANCELLED);
+}
+
+static int handles(void)
+{
+    return entries("/proc/self/fd");
+}
+
+static void in_pieces(void)
+{
+    int i, open_before;
+    all = true;
+    make_tree();
+    for (i = 0; i < 1500; i++)
+        put(at("ws/sub/f%04d", i), i == 1400 ? "found\n" : "x\n");
+    start();
+    open_before = handles();
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK &&
+         says("sub/f1400:1:found") && pieces >= 1500 * 8 / 2048);
+    between = edits;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK && pieces > 3 &&
+         strcmp(result, "sub/f1400:1:found\n") == 0 &&
+         holds(at("ws/a.txt"), "one\n2\nthree\n"));
+    between = searches;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_OK &&
+         inner == TCALL_E_CANCELLED && says("sub/f1400:1:found"));
+    between = cancels;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_E_CANCELLED &&
+         pieces == 2);
+    clock_tick = 1;
+    between = searches_late;
+    PART(call("grep", "{\"pattern\":\"found\"}") == TCALL_E_FAILED &&
+         inner == TCALL_OK && says("took its place"));
+    clock_tick = 0;
+    PART(call("glob", "{\"pattern\":\"**/f1400\"}") == TCALL_OK &&
+         strcmp(result, "sub/f1400\n") == 0);
+    PART(handles() == open_before);
+    row("long", all, "a search is done in pieces, and others in between");
+}
+
 static void no_permission(void)
 {
     int status;
@@ -306,13 +376,10 @@ static void descriptions(void)
 int main(void)
 {
     static const group groups[] = {
-        {"later", later},
-        {"asks_last", asks_last},
-        {"stale", stale},
-        {"life", life},
-        {"no_permission", no_permission},
-        {"tasks", tasks},
-        {"descriptions", descriptions},
+        {"later", later},         {"asks_last", asks_last},
+        {"stale", stale},         {"life", life},
+        {"in_pieces", in_pieces}, {"no_permission", no_permission},
+        {"tasks", tasks},         {"descriptions", descriptions},
     };
 
     begin();

@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static char base[256], secret[300], memory[TTOOL_MEMORY];
@@ -796,6 +797,119 @@ static void sandbox(void)
     row("B19", all, "required and not there: refused; else each result says");
 }
 
+/* bwrap dies before it has said what it began: that goes with it. */
+static void midway(void)
+{
+    ttool_shell_desc d = SHELL;
+    char path[300], text[800];
+    int i;
+    all = true;
+    snprintf(path, sizeof path, "%s/midway-bwrap", base);
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
+             "[ -e %s/broken ] || exec bwrap \"$@\"\n"
+             "cd %s\n(sleep 71.25; :) &\nkill -9 $$\n",
+             base, base);
+    put_file(path, text);
+    chmod(path, 0755);
+    d.bwrap = path;
+    PART(start(d, true) == TCALL_OK);
+    snprintf(path, sizeof path, "%s/broken", base);
+    put_file(path, "");
+    PART(sh("echo ran", 2000) == TCALL_E_FAILED && says("was killed"));
+    for (i = 0; i < 500 && alive("midway-bwrap"); i++)
+        usleep(10000); /* it is dying; else it has a minute left */
+    PART(alive("midway-bwrap") == 0);
+    row("B22", all, "a sandbox that dies while it is made leaves nothing");
+}
+
+/* -- cgroup v2, by a directory that looks like one ------------------------ */
+
+static const char *const controls[] = {"memory.max",   "memory.oom.group",
+                                       "pids.max",     "cgroup.kill",
+                                       "cgroup.procs", "memory.swap.max"};
+static char groups[320];     /* the directory; empty: there is none */
+static size_t control_count; /* how many of them this kernel has */
+static char last[TCALL_ARRAY_LEN(controls)][32]; /* of the last group */
+
+static void control_file(char path[600], const char *group, size_t i)
+{
+    snprintf(path, 600, "%s/%s", group, controls[i]);
+}
+
+/* In place of libc's: a new group has the kernel's files at once. */
+int mkdir(const char *path, mode_t mode)
+{
+    int r = (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    char file[600];
+    size_t i;
+    if (r != 0 || !*groups || strncmp(path, groups, strlen(groups)) != 0)
+        return r;
+    for (i = 0; i < control_count; i++) {
+        control_file(file, path, i);
+        put_file(file, "");
+    }
+    return r;
+}
+
+/* And they go with it; what was written is noted. */
+int rmdir(const char *path)
+{
+    char file[600];
+    size_t i;
+    for (i = 0; *groups && i < TCALL_ARRAY_LEN(controls); i++) {
+        FILE *f;
+        control_file(file, path, i);
+        memset(last[i], 0, sizeof last[i]);
+        f = fopen(file, "rb");
+        if (f) {
+            last[i][fread(last[i], 1, sizeof last[i] - 1, f)] = '\0';
+            fclose(f);
+        }
+        unlink(file);
+    }
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+static bool control_is(const char *name, const char *value)
+{
+    size_t i = 0;
+    while (strcmp(controls[i], name) != 0)
+        i++;
+    return strcmp(last[i], value) == 0;
+}
+
+static void cgroup(void)
+{
+    ttool_shell_desc d = SHELL;
+    char path[300];
+    all = true;
+    snprintf(path, sizeof path, "%s/groups", base);
+    mkdir(path, 0755);
+    snprintf(groups, sizeof groups, "%s/", path);
+    d.cgroup = path;
+    d.max_memory_mb = 512;
+    d.max_total_mb = 700; /* only a group can keep it */
+    d.max_processes = 30;
+    for (control_count = 0; control_count < 5; control_count++)
+        PART(start(d, true) == TCALL_E_SERVICE &&
+             strstr(shell.refusal, "cgroup"));
+    for (; control_count <= TCALL_ARRAY_LEN(controls); control_count++) {
+        PART(start(d, true) == TCALL_OK);
+        PART(sh("echo ran", 2000) == TCALL_OK && says("ran\\n"));
+        PART(control_is("memory.max", "734003200") &&
+             control_is("memory.oom.group", "1") &&
+             control_is("pids.max", "32") && control_is("cgroup.procs", "0"));
+        PART(control_is("cgroup.kill", "1")); /* whatever is left at the end */
+    }
+    PART(control_is("memory.swap.max", "0"));
+    d.max_total_mb = 0; /* by default as much as one process may have */
+    PART(start(d, true) == TCALL_OK && sh("echo ran", 2000) == TCALL_OK &&
+         control_is("memory.max", "536870912"));
+    *groups = '\0';
+    row("B23", all, "a cgroup has all limits, or what needs it is refused");
+}
+
 int main(int argc, char **argv)
 {
     static ttool_workspace_desc w;
@@ -832,6 +946,8 @@ int main(int argc, char **argv)
         host(quick ? 50 : 300);
         secrets();
         sandbox();
+        midway();
+        cgroup();
     } else {
         skip("B", "the sandbox needs bubblewrap and user namespaces");
     }

@@ -467,6 +467,8 @@ static void urls(void)
                                          "http://127.0.0.1%%00.test:%u/page",
                                          "http://127.0.0.1:%u:80/page",
                                          "http://:%u/page",
+                                         "http://:80/page",
+                                         "http://127.0.0.1:80x/page",
                                          "http:///page",
                                          "http://[127.0.0.1:%u/page",
                                          "http://127.0.0.1:%ux/page",
@@ -748,7 +750,14 @@ static void hosts(void)
     verdict = TCALL_VERDICT_ALLOW;
     PART(fetch(url, 0) == TCALL_OK && asked == 3);
     PART(get(path) == TCALL_OK && asked == 3); /* both are known */
+    (void)fetch("http://good.test:80/page", 0);
+    PART(asked == 4); /* of another port */
     verdict = TCALL_VERDICT_DENY;
+    (void)fetch("http://good.test/page", 0);
+    (void)fetch("http://GOOD.test:080/page", 0);
+    snprintf(url, sizeof url, "http://Good.Test:%u/page", port);
+    PART(fetch(url, 0) == TCALL_OK && asked == 4); /* known, however written */
+    snprintf(url, sizeof url, "http://good.test:%u/page", port);
     snprintf(origin, sizeof origin, "http://127.0.0.1:%u", port);
     listed[0] = origin;
     d.hosts = listed;

@@ -294,6 +294,9 @@ static tcall_verdict verdict;
 static int asked;
 static void (*on_wait)(void); /* a call waits for approval: it is resumed */
 static tcall_call *running;
+static int pieces;            /* how often the last call was invoked */
+static int most_pieces;       /* it is cancelled then; 0: never */
+static void (*between)(void); /* what is done, once, before it goes on */
 static const tcall_hook *hooks;
 static uint16_t hook_count;
 static bool nobody;   /* there is no desc.approve */
@@ -371,6 +374,20 @@ static inline void start(void)
     start_in(at("ws"), false);
 }
 
+/* Other calls, while one has answered TCALL_E_AGAIN. */
+static inline void in_between(tcall_call *call)
+{
+    void (*other)(void) = between;
+    int count = pieces;
+    between = NULL;
+    if (other)
+        other();
+    pieces = count;
+    running = call;
+    if (most_pieces && pieces >= most_pieces)
+        tcall_cancel(call, TCALL_E_CANCELLED);
+}
+
 /* What a model answers that calls a tool, read, checked and run; its result
  * is in `result`, the error is returned. */
 __attribute__((format(printf, 2, 3))) static int call(const char *name,
@@ -415,8 +432,14 @@ __attribute__((format(printf, 2, 3))) static int call(const char *name,
     running = &c;
     *chunks = '\0';
     tcall_hydrate(&tc, &c);
-    tcall_writer_init(&out, result, result_cap);
-    r = tcall_invoke(&tc, &c, &out);
+    pieces = 0;
+    do {
+        tcall_writer_init(&out, result, result_cap);
+        r = tcall_invoke(&tc, &c, &out);
+        pieces++;
+        if (r == TCALL_E_AGAIN)
+            in_between(&c);
+    } while (r == TCALL_E_AGAIN);
     if (r == TCALL_E_APPROVAL && on_wait) {
         CHECK(out.fill == 0);
         on_wait();

@@ -2,6 +2,8 @@
 #include "tools/gnu.h"
 
 #include "tools/files.h"
+#include "tools/lines.h"
+#include "tools/search.h"
 #include "tools/text.h"
 #include "tools/tool.h"
 #include "tools/walk.h"
@@ -15,148 +17,116 @@
 #define TTOOL_MAX_LINE_  2000      /* bytes of a line that are shown */
 #define TTOOL_MAX_STEPS_ 100000000 /* comparisons of one edit */
 
-static tcall_str ttool_slice_(const char *from, const char *to)
-{
-    tcall_str s = {from, 0};
-    s.len = (size_t)(to - from);
-    return s;
-}
-
-/* One past the newline that ends the line at p. */
-static const char *ttool_line_end_(const char *p, const char *end)
-{
-    const char *nl =
-        p < end ? (const char *)memchr(p, '\n', (size_t)(end - p)) : NULL;
-    return nl ? nl + 1 : end;
-}
-
-static size_t ttool_count_lines_(const char *p, const char *end)
-{
-    size_t n = 0;
-    for (; p < end; n++)
-        p = ttool_line_end_(p, end);
-    return n;
-}
-
-/* -- Finding the file of an argument -------------------------------------- */
-
-/* A regular file that may be read, perhaps after a yes. */
-static int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
-                            tcall_writer *out)
-{
-    ttool_workspace *ws = (ttool_workspace *)cx->user;
-    int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
-    if (r < 0)
-        return r;
-    tcall_concerns(cx, tcall_str_of(at->path));
-    if (!S_ISREG(at->st.st_mode))
-        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
-                           ttool_kind_(at->st.st_mode));
-    if (ttool_guards_(at->path) & TTOOL_SECRET_)
-        return ttool_ask_(cx, out, at->path,
-                          "has the name of a secret, and was not approved"
-                          "\nDo without it.");
-    return TCALL_OK;
-}
-
 /* -- read ----------------------------------------------------------------- */
 
+/* The lines of a file, which comes in pieces that end anywhere. */
 typedef struct ttool_read_ {
     ttool_workspace *ws;
     tcall_writer *out;
-    size_t start;       /* where the result began in out */
-    uint64_t line;      /* number of the line at hand, from 1 */
-    uint64_t from, end; /* lines wanted: [from, end) */
-    uint64_t shown;     /* last one shown */
+    size_t start;                   /* where the result began in out */
+    uint64_t from, end;             /* lines wanted: [from, end) */
+    char ends;                      /* what ends a line */
+    uint64_t line;                  /* number of the line at hand, from 1 */
+    uint64_t first, shown;          /* that were shown */
+    char head[TTOOL_MAX_LINE_ + 4]; /* as much of it as may be shown */
+    size_t head_len;
+    uint64_t len; /* of all of it */
+    char last;    /* character of it */
     bool full, foreign, crlf;
 } ttool_read_;
 
-/* Shows one line, without its newline; false: no room. */
-static bool ttool_read_line_(ttool_read_ *s, const char *p, size_t len)
+/* Shows the line at hand; false: no room. */
+static bool ttool_read_show_(ttool_read_ *s)
 {
     char number[24];
     size_t room = ttool_room_(s->ws, s->out, s->start), show, n;
-    if (len && p[len - 1] == '\r') {
-        s->crlf = true;
-        len--;
-    }
-    show = len < TTOOL_MAX_LINE_ ? len : TTOOL_MAX_LINE_;
+    show = s->len < TTOOL_MAX_LINE_ ? (size_t)s->len : TTOOL_MAX_LINE_;
     if (room < show + 64) {
         if (s->shown || room < 64)
             return false;
         show = room - 64; /* of the first line as much as can be */
     }
-    while (show < len && show > 0 && (p[show] & 0xC0) == 0x80)
+    while (show < s->len && show > 0 && (s->head[show] & 0xC0) == 0x80)
         show--;
     n = (size_t)snprintf(number, sizeof number, "%6llu\t",
                          (unsigned long long)s->line);
     tcall_write_bytes(s->out, number, n);
-    s->foreign |= !ttool_write_content_(s->out, p, show);
-    if (show < len) {
-        tcall_write_text(s->out, " [line cut: ");
-        ttool_text_int_(s->out, len - show);
-        tcall_write_text(s->out, " bytes more]");
-    }
+    s->foreign |= !ttool_write_content_(s->out, s->head, show);
     tcall_write_text(s->out, "\n");
+    if (show < s->len) { /* at the start of a line, where no file can say it */
+        tcall_write_text(s->out, "[line cut: ");
+        ttool_text_int_(s->out, s->len - show);
+        tcall_write_text(s->out, " bytes more]\n");
+    }
+    s->first = s->shown ? s->first : s->line;
     s->shown = s->line;
     return true;
 }
 
-/* Lines from p on; what is left is returned: an incomplete line, unless there
- * is nothing more to come. */
-static const char *ttool_read_lines_(ttool_read_ *s, const char *p,
-                                     const char *end, bool last)
+static void ttool_read_end_line_(ttool_read_ *s)
 {
-    while (p < end && !(s->full && !last)) {
-        const char *next = ttool_line_end_(p, end);
-        bool whole = next[-1] == '\n';
-        if (!whole && !last)
-            break;
-        if (s->line >= s->from && s->line < s->end && !s->full)
-            s->full = !ttool_read_line_(s, p, (size_t)(next - p) - whole);
-        s->full |= s->line + 1 >= s->end && !last;
-        s->line++;
-        p = next;
+    if (s->line >= s->from && !s->full) {
+        if (s->len && s->last == '\r') {
+            s->crlf = true;
+            s->len--;
+        }
+        s->full = !ttool_read_show_(s);
     }
-    return p;
+    s->line++;
+    s->full |= s->line >= s->end;
+    s->head_len = 0;
+    s->len = 0;
+}
+
+static void ttool_read_piece_(ttool_read_ *s, const char *p, const char *end)
+{
+    while (p < end && !s->full) {
+        const char *stop = (const char *)memchr(p, s->ends, (size_t)(end - p));
+        size_t len = (size_t)((stop ? stop : end) - p);
+        size_t keep = sizeof s->head - s->head_len;
+        keep = keep < len ? keep : len;
+        if (s->line >= s->from)
+            memcpy(s->head + s->head_len, p, keep);
+        s->head_len += keep;
+        s->len += len;
+        s->last = len ? p[len - 1] : s->last;
+        p += len + (stop != NULL);
+        if (stop)
+            ttool_read_end_line_(s);
+    }
+}
+
+/* The file has ended, perhaps within a line. */
+static void ttool_read_finish_(ttool_read_ *s)
+{
+    if (s->len && !s->full)
+        ttool_read_end_line_(s);
 }
 
 /* A file that is too large to be kept: as far as it is wanted. */
 static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
                              const ttool_place *at)
 {
-    size_t cap = s->ws->desc.memory_size / 4, fill = 0;
+    size_t cap = s->ws->desc.memory_size / 8;
+    uint64_t left = at->st.st_size ? (uint64_t)at->st.st_size : UINT64_MAX;
     char *buf = (char *)ttool_take_(s->ws, cap);
-    int fd = buf ? ttool_open_file_(s->ws, at) : -1;
+    int fd = buf ? ttool_open_file_(s->ws, at, O_RDONLY) : -1;
     ssize_t n = 0;
     if (fd < 0)
         return buf ? errno : EFBIG;
-    while (!s->full && (n = ttool_fill_(fd, buf + fill, cap - fill)) > 0) {
-        const char *left;
-        fill += (size_t)n;
-        left = ttool_read_lines_(s, buf, buf + fill, false);
-        if (left == buf && fill == cap && !s->full) {
-            /* a line longer than all this: its beginning is enough */
-            if (s->line >= s->from)
-                s->full = !ttool_read_line_(s, buf, fill);
-            while (!s->full && (n = ttool_fill_(fd, buf, cap)) > 0) {
-                left = ttool_line_end_(buf, buf + n);
-                fill = (size_t)n;
-                if (left[-1] == '\n' ||
-                    !ttool_goes_on_(s->ws, cx, s->line, "lines"))
-                    break;
-                left = buf + fill;
-            }
-            s->line++;
-            s->full |= s->line >= s->end;
-        }
-        fill = (size_t)(buf + fill - left);
-        memmove(buf, left, fill);
-        if (!ttool_goes_on_(s->ws, cx, s->line, "lines"))
+    while (!s->full && left) {
+        n = ttool_fill_(fd, buf, cap < left ? cap : (size_t)left);
+        if (n <= 0)
+            break;
+        left -= (uint64_t)n;
+        ttool_read_piece_(s, buf, buf + n);
+        if (!ttool_goes_on_(s->ws, cx, s->line, "lines")) {
+            ttool_read_finish_(s);
             s->full = true;
+        }
     }
-    if (n == 0 && !s->full)
-        ttool_read_lines_(s, buf, buf + fill, true);
+    if (n >= 0)
+        ttool_read_finish_(s);
     n = n < 0 ? errno : 0;
     close(fd);
     return (int)n;
@@ -182,7 +152,9 @@ static void ttool_read_notices_(const ttool_read_ *s, uint64_t total)
         tcall_write_text(out, " for more]\n");
     }
     if (s->crlf)
-        ttool_notice_(out, "lines end in CR LF");
+        ttool_notice_(out, "lines end in CR LF, which stays");
+    if (s->ends == '\r')
+        ttool_notice_(out, "lines end in CR, which stays");
     if (s->foreign)
         ttool_notice_(out, "not UTF-8 everywhere: such bytes are shown as "
                            "\xEF\xBF\xBD");
@@ -194,7 +166,7 @@ static int ttool_read_head_(ttool_workspace *ws, const ttool_place *at,
 {
     size_t cap = 8192;
     char *buf = (char *)ttool_take_(ws, cap);
-    int fd = buf ? ttool_open_file_(ws, at) : -1;
+    int fd = buf ? ttool_open_file_(ws, at, O_RDONLY) : -1;
     ssize_t n;
     int number;
     if (fd < 0)
@@ -213,6 +185,7 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_writer *out = s->out;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
     tcall_str text = {"", 0};
+    uint64_t total;
     bool whole;
     int number, r = at ? ttool_find_file_(cx, path, at, out) : TCALL_E_MEMORY;
     if (r < 0)
@@ -232,23 +205,34 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     tcall_write_text(out, " tokens) ===\n");
     if (!text.len)
         ttool_notice_(out, "empty");
-    if (memchr(text.ptr, '\0', text.len < 8192 ? text.len : 8192)) {
+    if (ttool_is_binary_(text)) {
         ttool_notice_(out, "binary: not shown");
         return TCALL_OK;
     }
     s->line = 1;
     s->end = s->from + limit;
-    s->shown = 0;
+    s->ends = ttool_ends_(text);
+    s->first = s->shown = 0;
+    s->head_len = 0;
+    s->len = 0;
     s->full = s->foreign = s->crlf = false;
-    if (whole)
-        ttool_read_lines_(s, text.ptr, text.ptr + text.len, true);
-    else
+    if (whole) {
+        ttool_read_piece_(s, text.ptr + ttool_mark_(text), text.ptr + text.len);
+        ttool_read_finish_(s);
+    } else {
         number = ttool_read_large_(s, cx, at);
+    }
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    ttool_read_notices_(s, whole || !s->full ? s->line - 1 : 0);
+    total = whole     ? ttool_count_ends_(text, s->ends)
+            : s->full ? 0
+                      : s->line - 1;
+    ttool_read_notices_(s, total);
+    if (ttool_mark_(text))
+        ttool_notice_(out, "begins with a byte order mark, which stays");
     if (whole)
-        ttool_file_read(&ws->files, tcall_str_of(at->path), text);
+        ttool_file_read_lines(&ws->files, tcall_str_of(at->path), text,
+                              s->shown ? s->first : 1, s->shown, total);
     return TCALL_OK;
 }
 
@@ -264,7 +248,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     s.out = out;
     s.start = out->len;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
-    low = s.ws->low;
+    low = s.ws->at.low;
     ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
     for (path = tcall_json_first(paths); path.tok;
          path = tcall_json_next(path)) {
@@ -276,7 +260,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         }
         r = ttool_read_file_(&s, cx, tcall_json_str(path),
                              limit ? (uint64_t)limit : UINT64_MAX / 2);
-        s.ws->low = low;
+        s.ws->at.low = low;
         if (r == TCALL_E_APPROVAL || (r < 0 && count == 1))
             return r;
         good += r >= 0;
@@ -294,12 +278,6 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 }
 
 /* -- Changing text -------------------------------------------------------- */
-
-/* One place in the old text, and what comes there. */
-typedef struct ttool_change_ {
-    size_t at, len;
-    tcall_str text;
-} ttool_change_;
 
 /* Whole lines that are the same at both ends are no change. */
 static void ttool_trim_(const char *old, ttool_change_ *c)
@@ -480,6 +458,8 @@ static void ttool_write_diff_(tcall_writer *out, const char *path,
     }
 }
 
+/* -- What was done -------------------------------------------------------- */
+
 /* What was done, for people and programs: the diff. */
 static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
                            tcall_str text, const ttool_change_ *changes,
@@ -488,7 +468,7 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
     ttool_workspace *ws = (ttool_workspace *)cx->user;
     tcall_writer w;
     tcall_str json;
-    tcall_writer_init(&w, ws->low, (size_t)(ws->high - ws->low));
+    tcall_writer_init(&w, ws->at.low, (size_t)(ws->at.high - ws->at.low));
     tcall_write_open(&w, '{');
     tcall_write_key(&w, "path");
     tcall_write_string(&w, at->path);
@@ -510,9 +490,9 @@ static int ttool_describe_(tcall_ctx *cx, const ttool_place *at, tcall_str old,
     return tcall_set_result(cx, tcall_str_of(""), json);
 }
 
-/* Writes the file and the result. at->exists: old is its content. */
+/* Writes the file and the result. */
 static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
-                              tcall_str old, tcall_str text,
+                              const ttool_old_ *old, tcall_str text,
                               const ttool_change_ *changes, size_t count,
                               tcall_writer *out)
 {
@@ -521,7 +501,7 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
     int number, asked = ttool_confirm_(cx, out, at->path);
     if (asked < 0)
         return asked;
-    number = ttool_replace_(ws, at, old, text, &changed);
+    number = ttool_replace_(ws, at, old->loaded, text, &changed);
     if (changed)
         ttool_file_written(&ws->files, tcall_str_of(at->path), text);
     if (number && changed)
@@ -536,9 +516,20 @@ static int ttool_change_file_(tcall_ctx *cx, const ttool_place *at,
     tcall_write_text(out, count == 1 ? " place, " : " places, ");
     ttool_text_int_(out, text.len);
     tcall_write_text(out, " bytes");
-    if (ttool_describe_(cx, at, old, text, changes, count) < 0)
+    if (ttool_describe_(cx, at, old->plain, text, changes, count) < 0)
         tcall_write_text(out, "; no memory for a diff");
     return TCALL_OK;
+}
+
+/* May the process write to the file itself? To rename another one over it the
+ * system asks only for the directory. Returns 0 or an errno. */
+static int ttool_writable_(const ttool_workspace *ws, const ttool_place *at)
+{
+    int fd = ttool_open_file_(ws, at, O_WRONLY);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
 }
 
 /* Finds a file that is to be changed: what is there must be a regular file
@@ -560,11 +551,14 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
     if (at->exists && !S_ISREG(at->st.st_mode))
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            ttool_kind_(at->st.st_mode));
-    if (at->exists && at->st.st_nlink > 1) {
-        return ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
-                           "has several names (hard links), perhaps outside"
-                           "\nWrite a new file.");
-    }
+    if (!at->exists && ttool_names_dir_(path))
+        return ttool_fail_errno_(
+            cx, out, ttool_given_(given, sizeof given, path), EISDIR);
+    if (at->exists && ttool_one_name_(cx, at, out) < 0)
+        return TCALL_E_DENIED;
+    number = at->exists ? ttool_writable_(ws, at) : 0;
+    if (number)
+        return ttool_fail_errno_(cx, out, at->path, number);
     if (ttool_guards_(at->path))
         return ttool_ask_(cx, out, at->path,
                           "is a secret or is run by other programs, and was "
@@ -575,22 +569,43 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 #define TTOOL_READ_FIRST_ \
     "\nCall read with this path, then make the call again."
 
-/* Loads what is to be changed; it must have been read as it is. */
+/* Why a file may not be changed as it is, or NULL. */
+static const char *ttool_unread_(int check, tcall_str content)
+{
+    if (check == TCALL_OK)
+        return NULL;
+    if (ttool_is_binary_(content))
+        return "is binary, so it cannot be read, nor changed"
+               "\nWrite a new file.";
+    if (check == TCALL_E_STALE)
+        return "it has changed since it was read" TTOOL_READ_FIRST_;
+    return "read it first" TTOOL_READ_FIRST_;
+}
+
+/* Loads what is to be changed; it must have been read as it is, for `all` of it
+ * to be replaced, all. */
 static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
-                            tcall_str *old, tcall_writer *out)
+                            ttool_old_ *old, bool all, tcall_writer *out)
 {
     ttool_workspace *ws = (ttool_workspace *)cx->user;
-    int r, number = ttool_load_(ws, at, old);
+    tcall_str path = tcall_str_of(at->path);
+    const char *why;
+    int r, number = ttool_load_(ws, at, &old->loaded);
+    if (number == 0 && !ttool_old_init_(ws, old))
+        number = EFBIG;
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    r = ttool_file_check(&ws->files, tcall_str_of(at->path), *old);
-    if (r == TCALL_OK || ws->desc.blind_writes)
-        return TCALL_OK;
-    return ttool_fail_(
-        cx, out, r, at->path,
-        r == TCALL_E_STALE
-            ? "it has changed since it was read" TTOOL_READ_FIRST_
-            : "read it first" TTOOL_READ_FIRST_);
+    r = ttool_file_check(&ws->files, path, old->loaded);
+    why = ttool_unread_(r, old->loaded);
+    if (all && !why) {
+        r = ttool_file_check_all(&ws->files, path, old->loaded);
+        why = r < 0 ? "only a part of it was read"
+                      "\nRead the rest of it too, or use edit."
+                    : NULL;
+    }
+    return !why || ws->desc.blind_writes
+               ? TCALL_OK
+               : ttool_fail_(cx, out, r, at->path, why);
 }
 
 /* -- write ---------------------------------------------------------------- */
@@ -598,8 +613,9 @@ static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
 static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    tcall_str content = ttool_arg_(args, "content"), old = {"", 0};
+    tcall_str content = ttool_arg_(args, "content"), text;
     ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_old_ old;
     ttool_change_ c;
     bool make;
     int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
@@ -609,8 +625,10 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     make = !at->exists &&
            tcall_json_bool(tcall_json_get(args, "create_directories"), false);
     ttool_title_(cx, "Write ", tcall_str_of(at->path));
+    memset(&old, 0, sizeof old);
+    old.loaded = old.plain = tcall_str_of("");
     if (at->exists)
-        r = ttool_load_read_(cx, at, &old, out);
+        r = ttool_load_read_(cx, at, &old, true, out);
     else if (make)
         r = ttool_confirm_(cx, out, at->path);
     else if (!ttool_has_parent_(ws, at->path)) {
@@ -624,10 +642,14 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (r < 0)
         return r;
     c.at = 0;
-    c.len = old.len;
-    c.text = content;
-    ttool_trim_(old.ptr, &c);
-    return ttool_change_file_(cx, at, old, content, &c,
+    c.len = old.plain.len;
+    c.text = text = content;
+    if (at->exists && !ttool_make_plain_(ws, &old, content, &c.text))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    ttool_trim_(old.plain.ptr, &c);
+    if (at->exists && !ttool_apply_(ws, &old, &c, 1, &text))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    return ttool_change_file_(cx, at, &old, text, &c,
                               c.len || c.text.len ? 1 : 0, out);
 }
 
@@ -636,6 +658,15 @@ static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static bool ttool_is_blank_(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool ttool_all_blank_(tcall_str text)
+{
+    size_t i = 0;
+    while (i < text.len &&
+           (ttool_is_blank_(text.ptr[i]) || text.ptr[i] == '\n'))
+        i++;
+    return i == text.len;
 }
 
 static size_t ttool_indent_(const char *p, const char *end)
@@ -705,7 +736,7 @@ static bool ttool_edit_find_(ttool_edit_ *e, size_t from, ttool_change_ *c)
         if (old < old_end)
             continue;
         if (old_end[-1] != '\n' && line[-1] == '\n')
-            line -= line - p > 1 && line[-2] == '\r' ? 2 : 1;
+            line--;
         c->at = (size_t)(p - text);
         c->len = (size_t)(line - p);
         return true;
@@ -713,24 +744,10 @@ static bool ttool_edit_find_(ttool_edit_ *e, size_t from, ttool_change_ *c)
     return false;
 }
 
-/* Writes a line of the new text as the file has its line ends. */
-static char *ttool_fit_line_(char *to, const char *p, const char *end,
-                             bool crlf)
-{
-    memcpy(to, p, (size_t)(end - p));
-    to += end - p;
-    if (crlf && end[-1] == '\n' && !(end - p > 1 && end[-2] == '\r')) {
-        to[-1] = '\r';
-        *to++ = '\n';
-    }
-    return to;
-}
-
 /* The new text as it fits there. Where old is indented unlike the file, each
  * new line gets what the file has in place of old's indentation: where the
  * same line is if it is among the next ones of old, else where the next one
- * is, or the one before if only that is indented like it. Line ends are those
- * of the file. */
+ * is, or the one before if only that is indented like it. */
 static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
 {
     const char *there = e->text.ptr + c->at, *end = e->text.ptr + e->text.len;
@@ -739,10 +756,9 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
     const char *o_before = old, *t_before = there;
     const char *line = ttool_line_end_(there, end);
     size_t lines = ttool_count_lines_(p, last), widest = 1, mine;
-    bool crlf = line - e->text.ptr > 1 && line[-1] == '\n' && line[-2] == '\r';
     char *to;
     c->text = e->with;
-    if (!crlf && !e->tolerant)
+    if (!e->tolerant)
         return true;
     for (line = there; line < there + c->len; line = ttool_line_end_(line, end))
         if (ttool_indent_(line, end) > widest)
@@ -753,7 +769,7 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
         const char *next = ttool_line_end_(p, last), *o = old, *t = there;
         bool same = false;
         int look;
-        for (look = 0; e->tolerant && look < 50 && o < old_end; look++) {
+        for (look = 0; look < 50 && o < old_end; look++) {
             same = ttool_alike_(p, next, o, ttool_line_end_(o, old_end));
             if (same)
                 break;
@@ -768,8 +784,7 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
                 o = o_before, t = t_before;
         }
         mine = ttool_indent_(o, old_end);
-        if (e->tolerant && (size_t)(next - p) > mine &&
-            memcmp(p, o, mine) == 0) {
+        if ((size_t)(next - p) > mine && memcmp(p, o, mine) == 0) {
             memcpy(to, t, ttool_indent_(t, end));
             to += ttool_indent_(t, end);
             p += mine;
@@ -780,7 +795,8 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
             old = ttool_line_end_(o, old_end);
             there = ttool_line_end_(t, end);
         }
-        to = ttool_fit_line_(to, p, next, crlf);
+        memcpy(to, p, (size_t)(next - p));
+        to += next - p;
         p = next;
     }
     c->text.len = to ? (size_t)(to - c->text.ptr) : 0;
@@ -822,37 +838,13 @@ static int ttool_edit_ambiguous_(tcall_ctx *cx, const ttool_edit_ *e,
     return TCALL_E_FAILED;
 }
 
-/* The whole text with its changes, in memory of the call. */
-static bool ttool_edit_apply_(const ttool_edit_ *e, const ttool_change_ *c,
-                              size_t n, tcall_str *text)
-{
-    size_t i, size = e->text.len, from = 0;
-    char *to;
-    for (i = 0; i < n; i++)
-        size += c[i].text.len - c[i].len;
-    to = (char *)ttool_take_(e->ws, size);
-    if (!to)
-        return false;
-    text->ptr = to;
-    text->len = size;
-    for (i = 0; i < n; i++, c++) {
-        memcpy(to, e->text.ptr + from, c->at - from);
-        to += c->at - from;
-        if (c->text.len)
-            memcpy(to, c->text.ptr, c->text.len);
-        to += c->text.len;
-        from = c->at + c->len;
-    }
-    memcpy(to, e->text.ptr + from, e->text.len - from);
-    return true;
-}
-
 static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     bool all = tcall_json_bool(tcall_json_get(args, "replace_all"), false);
     ttool_place *at;
     ttool_change_ *changes;
     tcall_str text;
+    ttool_old_ old;
     ttool_edit_ e;
     size_t n, i;
     int r;
@@ -873,11 +865,15 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (r < 0)
         return r;
     ttool_title_(cx, "Edit ", tcall_str_of(at->path));
-    r = ttool_load_read_(cx, at, &e.text, out);
+    r = ttool_load_read_(cx, at, &old, false, out);
     if (r < 0)
         return r;
-    n = ttool_edit_places_(&e, NULL, 0);
-    if (n == 0 && strspn(e.old.ptr, " \t\r\n") < e.old.len) {
+    e.text = old.plain;
+    if (!ttool_make_plain_(e.ws, &old, e.old, &e.old) ||
+        !ttool_make_plain_(e.ws, &old, e.with, &e.with))
+        return ttool_fail_errno_(cx, out, at->path, EFBIG);
+    n = e.old.len ? ttool_edit_places_(&e, NULL, 0) : 0;
+    if (n == 0 && !ttool_all_blank_(e.old)) {
         e.tolerant = true;
         n = ttool_edit_places_(&e, NULL, 0);
     }
@@ -901,544 +897,9 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
             return ttool_fail_errno_(cx, out, at->path, EFBIG);
         ttool_trim_(e.text.ptr, &changes[i]);
     }
-    if (!ttool_edit_apply_(&e, changes, n, &text))
+    if (!ttool_apply_(e.ws, &old, changes, n, &text))
         return ttool_fail_errno_(cx, out, at->path, EFBIG);
-    return ttool_change_file_(cx, at, e.text, text, changes, n, out);
-}
-
-/* -- list ----------------------------------------------------------------- */
-
-static int ttool_list_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    int limit = tcall_json_int(tcall_json_get(args, "limit"), 200);
-    int depth = tcall_json_int(tcall_json_get(args, "depth"), 2), shown = 0, i;
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    size_t start = out->len;
-    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
-                    : TCALL_E_MEMORY;
-    bool cut = false;
-    if (r < 0)
-        return r;
-    if (!ttool_walk_start_(w, cx, ws, at->path))
-        return TCALL_E_MEMORY;
-    ttool_title_(cx, "List ", tcall_str_of(*at->path ? at->path : "."));
-    w->secrets = true; /* names only */
-    ttool_write_path_(out, *at->path ? at->path : ".");
-    tcall_write_text(out, "/\n");
-    while (ttool_walk_next_(w)) {
-        w->enter = w->enter && w->depth + 1 < depth;
-        if (shown == limit || ttool_room_(ws, out, start) < 300) {
-            cut = true;
-            break;
-        }
-        for (i = 0; i <= w->depth; i++)
-            tcall_write_text(out, "  ");
-        ttool_write_path_(out, w->name);
-        tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
-                              : w->type == TTOOL_LINK_TO_ ? " (link)\n"
-                              : w->type == TTOOL_OTHER_   ? " (no file)\n"
-                                                          : "\n");
-        shown++;
-    }
-    ttool_walk_close_(w);
-    if (cut) {
-        tcall_write_text(out, "[cut after ");
-        ttool_text_int_(out, (uint64_t)shown);
-        tcall_write_text(out, " of at least ");
-        ttool_text_int_(out, w->seen);
-        tcall_write_text(out, " entries: list a directory, or set limit]\n");
-    }
-    if (!shown)
-        ttool_notice_(out, "empty");
-    return ttool_walk_end_(w, out, (uint64_t)shown, cut);
-}
-
-/* -- glob ----------------------------------------------------------------- */
-
-typedef struct ttool_found_ {
-    int64_t seconds;
-    long nanoseconds;
-    char *path;
-} ttool_found_;
-
-/* Newest first, then by path. */
-static int ttool_order_time_(const void *a, const void *b)
-{
-    const ttool_found_ *x = (const ttool_found_ *)a;
-    const ttool_found_ *y = (const ttool_found_ *)b;
-    if (x->seconds != y->seconds)
-        return x->seconds > y->seconds ? -1 : 1;
-    if (x->nanoseconds != y->nanoseconds)
-        return x->nanoseconds > y->nanoseconds ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
-
-static int ttool_order_place_(const void *a, const void *b)
-{
-    const char *x = ((const ttool_found_ *)a)->path;
-    const char *y = ((const ttool_found_ *)b)->path;
-    return x < y ? -1 : x > y;
-}
-
-typedef struct ttool_newest_ {
-    ttool_found_ *found;
-    size_t count, cap, keep;
-    char *text; /* of the paths */
-    size_t used, size;
-    uint64_t total;
-} ttool_newest_;
-
-/* Drops all but the newest, and closes the gaps that this leaves. */
-static void ttool_newest_trim_(ttool_newest_ *s)
-{
-    size_t i;
-    ttool_sort_(s->found, s->count, sizeof *s->found, ttool_order_time_);
-    s->count = s->count < s->keep ? s->count : s->keep;
-    ttool_sort_(s->found, s->count, sizeof *s->found, ttool_order_place_);
-    for (i = s->used = 0; i < s->count; i++) {
-        size_t len = strlen(s->found[i].path) + 1;
-        memmove(s->text + s->used, s->found[i].path, len);
-        s->found[i].path = s->text + s->used;
-        s->used += len;
-    }
-}
-
-static void ttool_newest_add_(ttool_newest_ *s, const char *path,
-                              const struct stat *st)
-{
-    size_t len = strlen(path) + 1;
-    ttool_found_ *f;
-    s->total++;
-    if (s->count == s->cap || s->used + len > s->size)
-        ttool_newest_trim_(s);
-    while (s->used + len > s->size && s->keep > 1) {
-        s->keep /= 2;
-        ttool_newest_trim_(s);
-    }
-    f = &s->found[s->count++];
-    f->seconds = (int64_t)st->st_mtim.tv_sec;
-    f->nanoseconds = st->st_mtim.tv_nsec;
-    f->path = s->text + s->used;
-    memcpy(f->path, path, len);
-    s->used += len;
-}
-
-/* A pattern of paths must not lead out, whatever it matches. */
-static bool ttool_glob_inside_(tcall_str glob)
-{
-    const char *p = glob.ptr, *end = p + glob.len;
-    if (glob.len && *p == '/')
-        return false;
-    while (p < end) {
-        const char *slash = (const char *)memchr(p, '/', (size_t)(end - p));
-        size_t len = (size_t)((slash ? slash : end) - p);
-        if (len == 2 && p[0] == '.' && p[1] == '.')
-            return false;
-        p += len + (slash != NULL);
-    }
-    return true;
-}
-
-/* Compiles a pattern of the model into memory of the call. */
-static int ttool_compile_(tcall_ctx *cx, ttool_pattern **p, tcall_str text,
-                          unsigned flags, tcall_writer *out)
-{
-    ttool_workspace *ws = (ttool_workspace *)cx->user;
-    size_t size = ws->desc.memory_size / 16 * (flags & TTOOL_GLOB ? 3 : 5);
-    void *memory;
-    size = size < TTOOL_PATTERN_MEMORY ? size : TTOOL_PATTERN_MEMORY;
-    int r;
-    *p = (ttool_pattern *)ttool_take_(ws, sizeof **p);
-    memory = ttool_take_(ws, size);
-    r = memory && *p ? ttool_pattern_compile(*p, text, flags, memory, size)
-                     : TCALL_E_MEMORY;
-    if (r == TCALL_E_INVALID) {
-        tcall_write_text(out, flags & TTOOL_GLOB ? "glob" : "pattern");
-        tcall_write_text(out, ": ");
-        tcall_write_text(out, (*p)->reason);
-        if (!(flags & TTOOL_GLOB)) {
-            tcall_write_text(out, " (near character ");
-            ttool_text_int_(out, (*p)->at);
-            tcall_write_text(out, ")");
-        }
-        cx->result.suggestion =
-            flags & TTOOL_GLOB
-                ? "Use * and ? within a name, ** for directories, {a,b}."
-                : "Put a backslash before each of . * + ? ( ) [ ] { } | ^ $ "
-                  "that is meant as it is.";
-    }
-    return r;
-}
-
-static int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    tcall_str pattern = ttool_arg_(args, "pattern");
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    ttool_pattern *only;
-    ttool_newest_ s;
-    size_t i, start = out->len;
-    struct stat st;
-    int r = at && w ? ttool_find_dir_(cx, ws, ttool_arg_(args, "path"), at, out)
-                    : TCALL_E_MEMORY;
-    if (r < 0)
-        return r;
-    if (!ttool_glob_inside_(pattern))
-        return ttool_fail_(cx, out, TCALL_E_DENIED, "",
-                           "the pattern leads out of the workspace"
-                           "\nStart it at the workspace's root, without ..");
-    r = ttool_compile_(cx, &only, pattern, TTOOL_GLOB, out);
-    if (r < 0)
-        return r;
-    memset(&s, 0, sizeof s);
-    s.keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
-    s.cap = s.keep * 2;
-    s.found = (ttool_found_ *)ttool_take_(ws, s.cap * sizeof *s.found);
-    if (!s.found || !ttool_walk_start_(w, cx, ws, at->path))
-        return TCALL_E_MEMORY;
-    s.size = (size_t)(ws->high - ws->low) / 2;
-    s.text = (char *)ttool_take_(ws, s.size);
-    if (!s.text || s.size < TTOOL_MAX_PATH)
-        return TCALL_E_MEMORY;
-    ttool_title_(cx, "Find ", pattern);
-    w->only = only;
-    w->secrets = true; /* names only */
-    while (ttool_walk_next_(w))
-        if (w->type == TTOOL_FILE_ && w->dir >= 0 &&
-            fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-            ttool_newest_add_(&s, w->path, &st);
-    ttool_walk_close_(w);
-    ttool_sort_(s.found, s.count, sizeof *s.found, ttool_order_time_);
-    for (i = 0; i < s.count && i < s.keep; i++) {
-        if (ttool_room_(ws, out, start) < strlen(s.found[i].path) * 4)
-            break;
-        ttool_write_path_(out, s.found[i].path);
-        tcall_write_text(out, "\n");
-    }
-    if (i < s.total) {
-        tcall_write_text(out, "[the newest ");
-        ttool_text_int_(out, i);
-        tcall_write_text(out, " of ");
-        ttool_text_int_(out, s.total);
-        tcall_write_text(out, " files: use a narrower pattern or set limit]\n");
-    }
-    if (!s.total)
-        ttool_notice_(out, "no file matches");
-    return ttool_walk_end_(w, out, i, i < s.total);
-}
-
-/* -- grep ----------------------------------------------------------------- */
-
-#define TTOOL_SHOWN_ 400 /* bytes of a line that are shown around a match */
-
-typedef struct ttool_grep_ {
-    ttool_workspace *ws;
-    tcall_ctx *cx;
-    tcall_writer *out;
-    ttool_pattern *pattern;
-    size_t start; /* of the result */
-    char *buf;
-    size_t cap;
-    int context, limit, matches, files;
-    size_t binary;
-    bool full, apart; /* apart: a group of lines was shown before */
-    bool whole;       /* lines end where they are shown to end */
-    /* the file at hand */
-    const char *path;
-    const char *counted; /* line is the number of the line there */
-    uint64_t line;
-    const char *shown; /* everything before it was shown, or is not wanted */
-    int after;         /* lines of context still to come */
-} ttool_grep_;
-
-/* The number of the line at p, which lies behind the one asked for last. */
-static uint64_t ttool_grep_number_(ttool_grep_ *g, const char *p)
-{
-    while (g->counted < p) {
-        g->counted = ttool_line_end_(g->counted, p);
-        g->line += g->counted[-1] == '\n';
-    }
-    return g->line;
-}
-
-/* path:12:text, with - instead of : for context. found: end of the match. */
-static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
-                             char sign, const char *found)
-{
-    char number[32];
-    size_t len, from = 0, n;
-    uint64_t at = ttool_grep_number_(g, line);
-    g->shown = end;
-    if (end > line && end[-1] == '\n')
-        end--;
-    if (end > line && end[-1] == '\r')
-        end--;
-    len = (size_t)(end - line);
-    if (ttool_room_(g->ws, g->out, g->start) <
-        strlen(g->path) * 4 + TTOOL_SHOWN_ + 64) {
-        g->full = true;
-        return;
-    }
-    if (found && (size_t)(found - line) > TTOOL_SHOWN_ / 2 &&
-        len > TTOOL_SHOWN_)
-        from = (size_t)(found - line) - TTOOL_SHOWN_ / 2;
-    while (from < len && (line[from] & 0xC0) == 0x80)
-        from++;
-    n = len - from < TTOOL_SHOWN_ ? len - from : TTOOL_SHOWN_;
-    while (n < len - from && n && (line[from + n] & 0xC0) == 0x80)
-        n--;
-    ttool_write_path_(g->out, g->path);
-    tcall_write_bytes(g->out, number,
-                      (size_t)snprintf(number, sizeof number, "%c%llu%c%s",
-                                       sign, (unsigned long long)at, sign,
-                                       from ? "[...]" : ""));
-    ttool_write_content_(g->out, line + from, n);
-    tcall_write_text(g->out, from + n < len || !g->whole ? "[...]\n" : "\n");
-}
-
-/* Context behind the last match, up to `to`. */
-static void ttool_grep_after_(ttool_grep_ *g, const char *to)
-{
-    while (g->after > 0 && g->shown < to && !g->full) {
-        const char *line = g->shown, *end = ttool_line_end_(line, to);
-        ttool_grep_show_(g, line, end, '-', NULL);
-        g->after--;
-    }
-}
-
-/* A line that matches, and those before it, as far as begin, that are to be
- * shown too. */
-static void ttool_grep_hit_(ttool_grep_ *g, const char *begin, const char *line,
-                            const char *next, const char *found)
-{
-    const char *from = line;
-    int back;
-    ttool_grep_after_(g, line);
-    if (g->matches == g->limit)
-        g->full = true;
-    if (g->full)
-        return;
-    begin = g->shown > begin ? g->shown : begin;
-    for (back = g->context; back > 0 && from > begin; back--)
-        from = ttool_line_start_(begin, from - 1);
-    if (g->context && g->apart && from != g->shown)
-        tcall_write_text(g->out, "--\n");
-    g->apart = true;
-    while (from < line && !g->full) {
-        const char *end = ttool_line_end_(from, line);
-        ttool_grep_show_(g, from, end, '-', NULL);
-        from = end;
-    }
-    if (!g->full)
-        ttool_grep_show_(g, line, next, ':', found);
-    g->after = g->context;
-    g->matches += !g->full;
-}
-
-/* The whole lines from p to end; begin: where the buffer begins. */
-static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
-                              const char *end)
-{
-    while (p < end && !g->full) {
-        const char *stop = end[-1] == '\n' ? end - 1 : end;
-        const char *found = ttool_pattern_find(g->pattern, p, stop), *next;
-        if (!found)
-            break;
-        next = ttool_line_end_(found, end);
-        ttool_grep_hit_(g, begin, ttool_line_start_(p, found), next, found);
-        p = begin = next;
-    }
-    ttool_grep_after_(g, end);
-}
-
-/* A line longer than memory, of which the buffer holds the beginning from
- * `kept` on: it is searched piece by piece, and shown once. What came behind it
- * goes to the front of the buffer; returns how much that is. */
-static size_t ttool_grep_long_(ttool_grep_ *g, int fd, size_t kept)
-{
-    const size_t tail = TTOOL_SHOWN_ / 2 + 8; /* to be shown with more */
-    const char *p = g->buf + kept, *end = g->buf + g->cap, *line = p;
-    const char *next, *found = NULL;
-    bool begins = true, last = false, hit = false;
-    ssize_t n;
-    for (;;) {
-        next = ttool_line_end_(p, end);
-        g->whole = last || next[-1] == '\n';
-        if (!hit)
-            found = ttool_pattern_piece(g->pattern, p,
-                                        next - (next > p && next[-1] == '\n'),
-                                        begins, g->whole);
-        if (found && !hit)
-            ttool_grep_hit_(g, g->buf, line, next, found);
-        else if (begins)
-            ttool_grep_after_(g, next);
-        hit = hit || found;
-        (void)ttool_grep_number_(g, next);
-        if (g->whole || g->full ||
-            !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
-            break;
-        memmove(g->buf, end - tail, tail);
-        begins = false;
-        line = g->counted = g->shown = g->buf;
-        p = line + tail;
-        n = ttool_fill_(fd, g->buf + tail, g->cap - tail);
-        last = n < (ssize_t)(g->cap - tail);
-        end = p + (n > 0 ? n : 0);
-    }
-    g->full |= !g->whole;
-    g->whole = true;
-    memmove(g->buf, next, (size_t)(end - next));
-    g->counted = g->shown = g->buf;
-    return (size_t)(end - next);
-}
-
-/* One file, in pieces of whole lines. */
-static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
-{
-    size_t fill = 0, kept = 0; /* kept: bytes that were searched already */
-    uint64_t before = (uint64_t)g->matches;
-    bool last = false, first = true;
-    g->line = 1;
-    g->counted = g->shown = g->buf;
-    g->after = 0;
-    while (!last && !g->full) {
-        size_t room = g->cap - fill;
-        ssize_t n = room ? read(fd, g->buf + fill, room) : 0;
-        const char *end, *keep;
-        int back;
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            break;
-        fill += (size_t)n;
-        last = (room && n == 0) || (first && (off_t)fill == size);
-        if (first && memchr(g->buf, '\0', fill)) {
-            g->binary++;
-            return;
-        }
-        first = false;
-        end = g->buf + fill;
-        if (!last)
-            end = ttool_line_start_(g->buf + kept, end);
-        if (end == g->buf + kept && fill == g->cap) {
-            fill = ttool_grep_long_(g, fd, kept);
-            kept = 0;
-            continue;
-        }
-        if (end == g->buf + kept && !last)
-            continue;
-        if (end > g->buf + kept)
-            ttool_grep_lines_(g, g->buf, g->buf + kept, end);
-        /* lines of context stay, if they are not too long */
-        for (keep = end, back = g->context; back > 0 && keep > g->buf; back--)
-            keep = ttool_line_start_(g->buf, keep - 1);
-        if ((size_t)(end - keep) > g->cap / 2)
-            keep = end;
-        ttool_grep_number_(g, keep);
-        fill = (size_t)(g->buf + fill - keep);
-        kept = (size_t)(end - keep);
-        g->shown = g->shown > keep ? g->buf + (g->shown - keep) : g->buf;
-        g->counted = g->buf;
-        memmove(g->buf, keep, fill);
-        if (!last && !ttool_goes_on_(g->ws, g->cx, (uint64_t)g->files, "files"))
-            g->full = true;
-    }
-    g->files += (uint64_t)g->matches > before;
-}
-
-static void ttool_grep_done_(const ttool_grep_ *g)
-{
-    tcall_writer *out = g->out;
-    if (!g->matches)
-        ttool_notice_(out, "no match");
-    if (g->full) {
-        tcall_write_text(out, "[cut after ");
-        ttool_text_int_(out, (uint64_t)g->matches);
-        tcall_write_text(out, " matches: use a narrower pattern, path or "
-                              "include, or set limit]\n");
-    }
-    if (g->binary) {
-        tcall_write_text(out, "[left out, binary: ");
-        ttool_text_int_(out, g->binary);
-        tcall_write_text(out, "]\n");
-    }
-}
-
-static int ttool_grep_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
-    tcall_str include = ttool_arg_(args, "include");
-    unsigned flags = TTOOL_LINES;
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
-    ttool_walk_ *w = (ttool_walk_ *)ttool_take_(ws, sizeof *w);
-    ttool_grep_ g;
-    struct stat st;
-    uint64_t files = 0;
-    int fd, r = at && w ? ttool_find_there_(cx, ws, ttool_arg_(args, "path"), 0,
-                                            at, out)
-                        : TCALL_E_MEMORY;
-    if (r < 0)
-        return r;
-    memset(&g, 0, sizeof g);
-    g.ws = ws;
-    g.cx = cx;
-    g.out = out;
-    g.start = out->len;
-    g.whole = true;
-    g.context = tcall_json_int(tcall_json_get(args, "context"), 0);
-    g.limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
-    g.cap = ws->desc.memory_size / 8;
-    g.buf = (char *)ttool_take_(ws, g.cap);
-    if (!g.buf)
-        return TCALL_E_MEMORY;
-    if (tcall_json_bool(tcall_json_get(args, "ignore_case"), false))
-        flags |= TTOOL_FOLD;
-    r = ttool_compile_(cx, &g.pattern, ttool_arg_(args, "pattern"), flags, out);
-    if (r < 0)
-        return r;
-    ttool_title_(cx, "Search for ", ttool_arg_(args, "pattern"));
-    if (!S_ISDIR(at->st.st_mode)) {
-        r = ttool_find_file_(cx, ttool_arg_(args, "path"), at, out);
-        if (r < 0)
-            return r;
-        fd = ttool_open_file_(ws, at);
-        if (fd < 0)
-            return ttool_fail_errno_(cx, out, at->path, errno);
-        g.path = at->path;
-        ttool_grep_file_(&g, fd, at->st.st_size);
-        close(fd);
-        ttool_grep_done_(&g);
-        ttool_counted_(cx, (uint64_t)g.matches, g.full);
-        return ttool_end_(cx);
-    }
-    if (!ttool_walk_start_(w, cx, ws, at->path))
-        return TCALL_E_MEMORY;
-    if (include.len) {
-        r = ttool_compile_(cx, &w->only, include, TTOOL_GLOB, out);
-        if (r < 0)
-            return r;
-        w->by_name = !memchr(include.ptr, '/', include.len);
-    }
-    g.path = w->path;
-    while (!g.full && ttool_walk_next_(w)) {
-        if (w->type != TTOOL_FILE_ || w->dir < 0)
-            continue;
-        fd = openat(w->dir, w->name,
-                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-        if (fd < 0)
-            continue;
-        if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-            ttool_grep_file_(&g, fd, st.st_size);
-        close(fd);
-        if (++files % 64 == 0 && !ttool_goes_on_(ws, cx, files, "files"))
-            w->no_time = true;
-    }
-    ttool_walk_close_(w);
-    ttool_grep_done_(&g);
-    return ttool_walk_end_(w, out, (uint64_t)g.matches, g.full);
+    return ttool_change_file_(cx, at, &old, text, changes, n, out);
 }
 
 /* -- The table ------------------------------------------------------------ */
@@ -1472,7 +933,7 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
     TTOOL_ROW_("write", "Write a file", "file save create new overwrite text",
         ttool_write_run_, TCALL_WRITE, true,
         "Create a file in the workspace or replace all of its content. An existing "
-        "file must have been read before; to change a part of it use edit.",
+        "file must have been read before; its line ends stay. To change a part use edit.",
         TCALL_JSON({
             "type": "object",
             "properties": {
@@ -1532,6 +993,10 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
                 "depth": {
                     "type": "integer", "minimum": 1, "maximum": 32,
                     "description": "How many levels of directories to show, 1 for no subdirectories; default 2"
+                },
+                "offset": {
+                    "type": "integer", "minimum": 1, "maximum": 1000000000,
+                    "description": "Number of the first entry to show, counted from 1, to continue a list that was cut"
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": 5000,

@@ -12,6 +12,7 @@ typedef struct ttool_dialect_ {
     const char *at, *end; /* what is read */
     char *out;            /* what is written */
     size_t len, cap;
+    const char *reason; /* why it is refused, or NULL */
 } ttool_dialect_;
 
 static void ttool_put_(ttool_dialect_ *d, const char *text, size_t len)
@@ -50,7 +51,7 @@ static const char *const ttool_named_[][2] = {
     {"[:alnum:]", "0-9A-Za-z"},  {"[:space:]", "\\s"},
     {"[:upper:]", "A-Z"},        {"[:lower:]", "a-z"},
     {"[:xdigit:]", "0-9A-Fa-f"}, {"[:punct:]", "!-/:-@\\[-`{-~"},
-    {"[:blank:]", "\\t "}};
+    {"[:blank:]", "\\t "},       {"[:word:]", "\\w"}};
 
 /* A class: ']' first is itself, [:alpha:] is A-Za-z. */
 static void ttool_class_(ttool_dialect_ *d, bool glob)
@@ -64,6 +65,9 @@ static void ttool_class_(ttool_dialect_ *d, bool glob)
         for (i = 0; i < TCALL_ARRAY_LEN(ttool_named_); i++)
             if (ttool_instead_(d, ttool_named_[i][0], ttool_named_[i][1]))
                 break;
+        if (ttool_starts_(d, "[:") || ttool_starts_(d, "[.") ||
+            ttool_starts_(d, "[="))
+            d->reason = "no such class of characters";
         if (i == TCALL_ARRAY_LEN(ttool_named_))
             ttool_copy_(d, *d->at == '\\' && d->end - d->at > 1 ? 2 : 1);
     }
@@ -74,21 +78,96 @@ static void ttool_class_(ttool_dialect_ *d, bool glob)
 static bool ttool_counts_(const ttool_dialect_ *d)
 {
     const char *p = d->at + 1;
-    bool digits = p < d->end && *p >= '0' && *p <= '9';
-    while (p < d->end && ((*p >= '0' && *p <= '9') || *p == ','))
-        p++;
+    bool digits = false;
+    for (; p < d->end && ((*p >= '0' && *p <= '9') || *p == ','); p++)
+        digits = digits || *p != ',';
     return digits && p < d->end && *p == '}';
+}
+
+/* What Perl and grep write in another way, or what is refused. */
+static const struct ttool_perl_ {
+    const char *text;
+    const char *other;  /* what is written instead, or NULL */
+    const char *reason; /* why it is refused */
+} ttool_perl_[] = {
+    {"\\A", "^", NULL},
+    {"\\Z", "$", NULL},
+    {"\\z", "$", NULL},
+    {"\\<", "\\b", NULL},
+    {"\\>", "\\b", NULL},
+    {"\\h", "[\\t ]", NULL},
+    {"\\_", "_", NULL},
+    {"{,", "{0,", NULL},
+    {"\\p", NULL, "properties of Unicode (\\p) are not supported"},
+    {"\\P", NULL, "properties of Unicode (\\P) are not supported"},
+    {"\\Q", NULL, "quoting by \\Q is not supported"},
+    {"\\K", NULL, "\\K is not supported"},
+    {"\\G", NULL, "\\G is not supported"},
+    {"\\R", NULL, "\\R is not supported: a match lies in one line"},
+    {"\\k", NULL, "back references are not supported"},
+    {"\\g", NULL, "back references are not supported"},
+    {"(?=", NULL, "look-ahead is not supported"},
+    {"(?!", NULL, "look-ahead is not supported"},
+    {"(?<=", NULL, "look-behind is not supported"},
+    {"(?<!", NULL, "look-behind is not supported"},
+    {"(?<", NULL, "named groups are not supported: use (?:...)"},
+    {"(?P", NULL, "named groups are not supported: use (?:...)"},
+    {"(?'", NULL, "named groups are not supported: use (?:...)"},
+    {"(?>", NULL, "atomic groups are not supported: use (?:...)"},
+    {"(?#", NULL, "comments are not supported"},
+    {"(?:", "(?:", NULL},
+    {"(?", NULL, "flags are supported at the start only, and of them i, m, s"},
+    {"(*", NULL, "verbs such as (*SKIP) are not supported"},
+};
+
+/* Writes what comes next in our way if that is another; false: it is not. */
+static bool ttool_perl_next_(ttool_dialect_ *d)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_perl_); i++) {
+        const struct ttool_perl_ *row = &ttool_perl_[i];
+        if (!ttool_starts_(d, row->text) ||
+            (*row->text == '{' && !ttool_counts_(d)))
+            continue;
+        d->reason = row->reason;
+        return row->reason || ttool_instead_(d, row->text, row->other);
+    }
+    return false;
+}
+
+/* (?i), (?m), (?s) at the start. A match lies in one line, so that only i
+ * makes a difference. */
+static void ttool_flags_(ttool_dialect_ *d, unsigned *flags)
+{
+    while (ttool_starts_(d, "(?")) {
+        const char *p = d->at + 2;
+        while (p < d->end && (*p == 'i' || *p == 'm' || *p == 's'))
+            p++;
+        if (p == d->at + 2 || p == d->end || *p != ')')
+            return;
+        if (memchr(d->at, 'i', (size_t)(p - d->at)))
+            *flags |= TTOOL_FOLD;
+        d->at = p + 1;
+    }
 }
 
 static void ttool_grep_dialect_(ttool_dialect_ *d)
 {
-    while (d->at < d->end) {
-        if (*d->at == '[')
+    bool repeats = false; /* a repetition came before */
+    while (d->at < d->end && !d->reason) {
+        char c = *d->at;
+        bool count = c == '{' && ttool_counts_(d);
+        if (repeats && c == '+')
+            d->reason = "possessive repetition (++, *+) is not supported";
+        else if (c == '[')
             ttool_class_(d, false);
-        else if (*d->at == '{' && !ttool_counts_(d))
+        else if (c == '{' && !count)
             ttool_instead_(d, "{", "\\{");
-        else
-            ttool_copy_(d, *d->at == '\\' && d->end - d->at > 1 ? 2 : 1);
+        else if (!ttool_perl_next_(d))
+            ttool_copy_(d, c == '\\' && d->end - d->at > 1 ? 2 : 1);
+        repeats = c == '*' || c == '+' || c == '?' || count;
+        while (count && d->at < d->end && d->at[-1] != '}')
+            ttool_copy_(d, 1);
     }
 }
 
@@ -216,16 +295,18 @@ int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
     d.out = (char *)memory;
     d.len = 0;
     d.cap = size / 2;
-    if (ttool_starts_(&d, "(?i)") && !(flags & TTOOL_GLOB)) {
-        p->flags |= TTOOL_FOLD;
-        d.at += 4;
-    }
-    if (flags & TTOOL_GLOB)
+    d.reason = NULL;
+    if (flags & TTOOL_GLOB) {
         ttool_glob_dialect_(&d);
-    else
+    } else {
+        ttool_flags_(&d, &p->flags);
         ttool_grep_dialect_(&d);
-    if (d.len > d.cap) {
-        p->reason = "the pattern is too large";
+    }
+    if (!d.reason && d.len > d.cap)
+        d.reason = "the pattern is too large";
+    if (d.reason) {
+        p->reason = d.reason;
+        p->at = (size_t)(d.at - text.ptr);
         return TCALL_E_INVALID;
     }
     /* the program after the text, then the states of a search */

@@ -7,8 +7,10 @@
  *     end = ttool_pattern_find(&p, bytes, bytes + n);
  *
  * Both are written as a pattern of toolcall.h (see >>pattern there for the
- * syntax), which searches in linear time. What grep has besides: []a] and
- * [[:alpha:]], a { that begins no count is itself, (?i) at the start. Of a
+ * syntax), which searches in linear time. What grep and Perl have besides: []a]
+ * and [[:alpha:]], a { that begins no count is itself, a{,3}, \A \z \Z \< \>
+ * \h, and (?i), (?m), (?s) or several of them at the start. The rest of Perl is
+ * refused by its name. Of a
  * glob: * and ? within a name, ** over directories, [a-z], [!a], {a,b}; a
  * leading dot is a character like any other.
  */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -229,9 +230,18 @@ static bool ttool_follow_(const ttool_workspace *ws, char *path, int *number)
     }
 }
 
+bool ttool_names_dir_(tcall_str path)
+{
+    const char *end = path.ptr + path.len;
+    if (path.len && end[-1] == '.')
+        end--;
+    return end > path.ptr && end[-1] == '/';
+}
+
 int ttool_find_(const ttool_workspace *ws, ttool_place *at, tcall_str path)
 {
     int links = 0, number = ttool_normal_(ws, at->path, path), fd;
+    bool dir = ttool_names_dir_(path);
     at->exists = false;
     while (number == 0) {
         fd = ttool_open_(ws, at->path, O_PATH);
@@ -242,7 +252,7 @@ int ttool_find_(const ttool_workspace *ws, ttool_place *at, tcall_str path)
             close(fd);
             if (number == 0 && !S_ISLNK(at->st.st_mode)) {
                 at->exists = true;
-                return 0;
+                return dir && !S_ISDIR(at->st.st_mode) ? ENOTDIR : 0;
             }
         }
         if (number == 0 || number == ELOOP || number == ENOTDIR) {
@@ -266,10 +276,16 @@ const char *ttool_kind_(mode_t mode)
                             : "is a device, not a file\nName a file.";
 }
 
-int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at)
+bool ttool_has_names_(const ttool_workspace *ws, const struct stat *st)
+{
+    return st->st_nlink > 1 && !ws->desc.hard_links;
+}
+
+int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at,
+                     int flags)
 {
     struct stat st;
-    int fd = ttool_open_(ws, at->path, O_RDONLY);
+    int fd = ttool_open_(ws, at->path, flags);
     if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
                     st.st_ino != at->st.st_ino || st.st_dev != at->st.st_dev)) {
         close(fd);
@@ -355,22 +371,26 @@ int ttool_make_parents_(const ttool_workspace *ws, const char *path)
 int ttool_load_(ttool_workspace *ws, const ttool_place *at, tcall_str *text)
 {
     size_t size = (size_t)at->st.st_size;
-    char *buf;
+    size_t cap = size ? size : ws->desc.memory_size / 8;
+    char *low = ws->at.low, *buf;
     ssize_t n;
     int fd, number;
     if ((uint64_t)at->st.st_size > ws->desc.memory_size / 2)
         return EFBIG;
-    buf = (char *)ttool_take_(ws, size + 1);
+    buf = (char *)ttool_take_(ws, cap + 1);
     if (!buf)
         return EFBIG;
-    fd = ttool_open_file_(ws, at);
+    fd = ttool_open_file_(ws, at, O_RDONLY);
     if (fd < 0)
         return errno;
-    n = ttool_fill_(fd, buf, size + 1);
-    number = n < 0 ? errno : (size_t)n > size ? ESTALE : 0;
+    n = ttool_fill_(fd, buf, cap + 1);
+    number = n < 0 ? errno : (size_t)n <= cap ? 0 : size ? ESTALE : EFBIG;
     close(fd);
-    if (number)
+    if (number) {
+        ws->at.low = low;
         return number;
+    }
+    ws->at.low = buf + n;
     text->ptr = buf;
     text->len = (size_t)n;
     return 0;
@@ -402,8 +422,9 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
         return errno;
     number = ttool_write_all_(sys, fd, text);
     if (number == 0 && at->exists) {
+        /* refused also where nothing would change: see who owns it below */
         if (fchown(fd, at->st.st_uid, at->st.st_gid) != 0)
-            errno = 0; /* only root may give files away: ours, then */
+            errno = 0;
         if (fchmod(fd, at->st.st_mode & 0777) != 0)
             number = errno;
     }
@@ -413,6 +434,9 @@ static int ttool_write_temporary_(const ttool_workspace *ws, int dir,
     if (number == 0 &&
         (fstat(fd, &st) != 0 || (uint64_t)st.st_size != text.len))
         number = EIO;
+    if (number == 0 && at->exists &&
+        (st.st_uid != at->st.st_uid || st.st_gid != at->st.st_gid))
+        number = EPERM;
     if (sys->close(fd) != 0 && number == 0 && errno != EINTR)
         number = errno;
     return number;
@@ -424,7 +448,7 @@ static int ttool_holds_(const ttool_workspace *ws, const ttool_place *at,
 {
     char buf[4096];
     ssize_t n;
-    int fd = ttool_open_file_(ws, at), number = fd < 0 ? errno : 0;
+    int fd = ttool_open_file_(ws, at, O_RDONLY), number = fd < 0 ? errno : 0;
     if (number)
         return number;
     do {
@@ -452,7 +476,7 @@ static int ttool_unchanged_(const ttool_workspace *ws, const ttool_place *at,
         return ESTALE;
     if (!at->exists)
         return 0;
-    if (!S_ISREG(now.st.st_mode) || now.st.st_nlink > 1)
+    if (!S_ISREG(now.st.st_mode) || ttool_has_names_(ws, &now.st))
         return ESTALE;
     return ttool_holds_(ws, &now, old);
 }
@@ -472,6 +496,89 @@ static int ttool_lock_(int dir)
     return 0;
 }
 
+/* -- Temporary files ------------------------------------------------------ */
+
+/* A file is written as .ttool-NUMBERS.tmp beside the one that it will replace,
+ * while the lock of their directory is held. A link of the same name in the
+ * root leads to it, so that whoever opens the workspace after a crash need not
+ * look into every directory. */
+#define TTOOL_TEMPORARY_ ".ttool-"
+
+static void ttool_name_temporary_(ttool_workspace *ws, char name[64])
+{
+    snprintf(name, 64, TTOOL_TEMPORARY_ "%lx-%x-%x.tmp", (long)getpid(),
+             (unsigned)ws->desc.sys->now_ms(), ws->temporary++);
+}
+
+static bool ttool_is_temporary_(const char *name)
+{
+    size_t head = strlen(TTOOL_TEMPORARY_);
+    return strncmp(name, TTOOL_TEMPORARY_, head) == 0 &&
+           strcmp(name + head + strspn(name + head, "0123456789abcdef-"),
+                  ".tmp") == 0;
+}
+
+/* Makes the link in the root; false: there is none. */
+static bool ttool_link_temporary_(const ttool_workspace *ws, const char *path,
+                                  const char *name)
+{
+    char target[TTOOL_MAX_PATH + 64];
+    size_t n = ttool_parent_(path);
+    if (!n)
+        return false;
+    memcpy(target, path, n);
+    snprintf(target + n, sizeof target - n, "/%s", name);
+    return symlinkat(target, ws->root, name) == 0;
+}
+
+/* Removes a temporary file, of which the root has the file or the link. Whoever
+ * still writes it has the lock. */
+static void ttool_sweep_(ttool_workspace *ws, const char *name)
+{
+    char path[TTOOL_MAX_PATH], text[TTOOL_MAX_PATH];
+    ssize_t n = readlinkat(ws->root, name, text, sizeof text);
+    tcall_str target = tcall_str_of(name);
+    int dir;
+    if (n > 0) {
+        target.ptr = text;
+        target.len = (size_t)n;
+    }
+    if (ttool_normal_(ws, path, target) == 0 &&
+        strcmp(ttool_base_(path), name) == 0) {
+        dir = ttool_open_parent_(ws, path);
+        if (dir >= 0 && flock(dir, LOCK_EX | LOCK_NB) != 0 &&
+            errno == EWOULDBLOCK) {
+            close(dir);
+            return;
+        }
+        if (dir >= 0)
+            unlinkat(dir, name, 0);
+        if (dir >= 0)
+            close(dir);
+    }
+    if (n > 0)
+        unlinkat(ws->root, name, 0);
+}
+
+void ttool_sweep_root_(ttool_workspace *ws)
+{
+    uint64_t buf[1024];
+    long n, at;
+    int dir = ttool_open_(ws, "", O_RDONLY | O_DIRECTORY);
+    while (dir >= 0 && (n = syscall(SYS_getdents64, dir, buf, sizeof buf)) > 0)
+        for (at = 0; at < n;) {
+            const ttool_dent_ *e =
+                (const ttool_dent_ *)(const void *)((char *)buf + at);
+            at += e->size;
+            if (ttool_is_temporary_(e->name))
+                ttool_sweep_(ws, e->name);
+        }
+    if (dir >= 0)
+        close(dir);
+}
+
+/* -- Replacing ------------------------------------------------------------ */
+
 int ttool_replace_(ttool_workspace *ws, const ttool_place *at, tcall_str old,
                    tcall_str text, bool *changed)
 {
@@ -481,10 +588,10 @@ int ttool_replace_(ttool_workspace *ws, const ttool_place *at, tcall_str old,
     *changed = false;
     if (dir < 0)
         return errno;
-    snprintf(temporary, sizeof temporary, ".ttool-%lx-%x-%x.tmp",
-             (long)getpid(), (unsigned)sys->now_ms(), ws->temporary++);
+    ttool_name_temporary_(ws, temporary);
     number = ttool_lock_(dir);
     if (number == 0) {
+        bool linked = ttool_link_temporary_(ws, at->path, temporary);
         number = ttool_write_temporary_(ws, dir, temporary, at, text);
         if (number == 0)
             number = ttool_unchanged_(ws, at, old);
@@ -496,6 +603,8 @@ int ttool_replace_(ttool_workspace *ws, const ttool_place *at, tcall_str old,
             sys->unlink(dir, temporary);
         else if (sys->fsync(dir) != 0 && errno != EINVAL)
             number = errno;
+        if (linked)
+            unlinkat(ws->root, temporary, 0);
     }
     close(dir);
     return number;

@@ -27,17 +27,36 @@ unsigned ttool_guards_(const char *path);
 int ttool_find_(const ttool_workspace *ws, ttool_place *at, tcall_str path);
 /* Opens a normal path without following any link: -1 and errno. */
 int ttool_open_(const ttool_workspace *ws, const char *path, int flags);
-/* Opens a regular file that was found: the same one, or ESTALE. */
-int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at);
+/* Does a path end in a way that only directories are named? */
+bool ttool_names_dir_(tcall_str path);
+/* Has a file several names, and may these matter? */
+bool ttool_has_names_(const ttool_workspace *ws, const struct stat *st);
+/* Opens a regular file that was found, to read or to write: the same one, or
+ * ESTALE. */
+int ttool_open_file_(const ttool_workspace *ws, const ttool_place *at,
+                     int flags);
 /* Fills buf as far as the file goes; -1 and errno. */
 ssize_t ttool_fill_(int fd, char *buf, size_t cap);
 /* Content of a file in memory that ends with the call. Returns 0 or an errno;
- * EFBIG when it does not fit. */
+ * EFBIG when it does not fit. One without a size may have content, as in
+ * /proc. */
 int ttool_load_(ttool_workspace *ws, const ttool_place *at, tcall_str *text);
 /* What is wrong with a file of this mode, which is not a regular one. */
 const char *ttool_kind_(mode_t mode);
 /* The last part of a path. */
 const char *ttool_base_(const char *path);
+
+/* As the kernel gives the entries of a directory. */
+typedef struct ttool_dent_ {
+    uint64_t inode;
+    int64_t offset;
+    uint16_t size;
+    uint8_t type;
+    char name[1];
+} ttool_dent_;
+
+/* Removes what killed processes left. */
+void ttool_sweep_root_(ttool_workspace *ws);
 
 /* Whether the directory of a normal path is there. */
 bool ttool_has_parent_(const ttool_workspace *ws, const char *path);

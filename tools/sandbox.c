@@ -655,11 +655,28 @@ static void ttool_bash_ask_(ttool_bash_ *run)
     run->warned = true;
 }
 
+/* bwrap may be killed while it makes the sandbox, by its alarm on a busy
+ * machine. The process it has begun would wait for it for ever: that is in its
+ * group, whose number is nobody else's before bwrap is reaped. */
+static void ttool_bash_sweep_(const ttool_bash_ *run, int options)
+{
+    siginfo_t info;
+    int r;
+    memset(&info, 0, sizeof info);
+    do
+        r = waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT | options);
+    while (r < 0 && errno == EINTR);
+    if (info.si_pid)
+        kill(-run->pid, SIGKILL);
+}
+
 static void ttool_bash_reap_(ttool_bash_ *run, int options)
 {
     pid_t pid;
     if (run->ended)
         return;
+    if (run->boxed)
+        ttool_bash_sweep_(run, options);
     do
         pid = waitpid(run->pid, &run->how, options);
     while (pid < 0 && errno == EINTR);

@@ -18,8 +18,8 @@
  * tasks in one answer the second waits for the first.
  *
  * Without an agent the call fails with the code LLM_ASSIST_REQUIRED: a hook of
- * the host at TCALL_ON_ERROR that sees this cx->failure.code can do the work that
- * cx->call->args describe, and tcall_respond.
+ * the host at TCALL_ON_ERROR that sees this cx->failure.code can do the work
+ * that cx->call->args describe, and tcall_respond.
  *
  * No I/O of its own.
  */

@@ -7,6 +7,7 @@
 #include "tools/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ int ttool_todo_init(ttool_todo *todo, void *memory, size_t size,
         return TCALL_OK;
     if (number == 0 && !S_ISREG(at.st.st_mode))
         return TCALL_E_FAILED;
-    fd = number ? -1 : ttool_open_file_(ws, &at);
+    fd = number ? -1 : ttool_open_file_(ws, &at, O_RDONLY);
     if (fd < 0)
         return TCALL_E_FAILED;
     n = ttool_fill_(fd, todo->memory, todo->half);

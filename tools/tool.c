@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <unistd.h>
 
 size_t ttool_rows(tcall_tool *to, const tcall_tool *table, size_t count,
                   void *user)
@@ -61,6 +62,10 @@ static const struct ttool_errno_ {
      "disk quota used up: nothing was changed\nAsk for space."},
     {EFBIG, TCALL_E_LIMIT,
      "the file is too large for this\nWork with smaller files."},
+    {EBUSY, TCALL_E_DENIED,
+     "is in use by the system, as a mount or a program\nLeave it."},
+    {ETXTBSY, TCALL_E_DENIED,
+     "is in use by the system, as a mount or a program\nLeave it."},
     {EROFS, TCALL_E_DENIED, "the disk is read-only\nWrite to another place."},
     {EMFILE, TCALL_E_LIMIT, "too many open files\nTry again later."},
     {EAGAIN, TCALL_E_FAILED, "in use by another call\nTry again."},
@@ -106,45 +111,141 @@ void ttool_title_(tcall_ctx *cx, const char *what, tcall_str of)
 
 /* -- A call and its memory ------------------------------------------------ */
 
+void ttool_close_(int *handle)
+{
+    if (*handle >= 0)
+        close(*handle);
+    *handle = -1;
+}
+
 ttool_workspace *ttool_begin_(ttool_workspace *ws)
 {
-    ws->low = (char *)ws->desc.memory;
-    ws->high = ws->low + ws->desc.memory_size;
-    ws->high -= (uintptr_t)ws->high & 15;
-    ws->started = ws->told = ws->desc.sys->now_ms();
-    ws->streamed = 0;
+    char *low = (char *)ws->desc.memory, *high = low + ws->desc.memory_size;
+    memset(&ws->at, 0, sizeof ws->at);
+    ws->at.low = ws->long_call ? ws->kept.low : low;
+    ws->at.high = ws->long_call ? ws->kept.high : high - ((uintptr_t)high & 15);
+    ws->at.started = ws->at.told = ws->desc.sys->now_ms();
     return ws;
 }
 
 void *ttool_take_(ttool_workspace *ws, size_t n)
 {
-    char *p = ws->low + ((size_t) - (uintptr_t)ws->low & 15);
-    if (p > ws->high || n > (size_t)(ws->high - p))
+    char *p = ws->at.low + ((size_t) - (uintptr_t)ws->at.low & 15);
+    if (p > ws->at.high || n > (size_t)(ws->at.high - p))
         return NULL;
-    ws->low = p + n;
+    ws->at.low = p + n;
     return p;
+}
+
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+void ttool_spend_(ttool_workspace *ws, size_t work)
+{
+    ws->at.budget -= work < ws->at.budget ? (uint32_t)work : ws->at.budget;
+}
+
+bool ttool_pauses_(const ttool_workspace *ws, const tcall_ctx *cx)
+{
+    return ws->at.text.buf && !ws->at.budget && !cx->stop;
+}
+
+void ttool_end_long_(ttool_workspace *ws)
+{
+    ttool_close_(&ws->dir);
+    ttool_close_(&ws->file);
+    ws->long_call = NULL;
+}
+
+/* Takes the workspace, and what room the result may need, of a quarter of the
+ * memory. */
+static bool ttool_begin_long_(ttool_workspace *ws, size_t size,
+                              const tcall_writer *out)
+{
+    size_t room = ws->desc.memory_size / 4;
+    char *text;
+    ttool_end_long_(ws);
+    ttool_begin_(ws);
+    if (out->buf && !out->sink && out->cap - out->fill < room)
+        room = out->cap - out->fill;
+    text = (char *)ttool_take_(ws, room + 1);
+    ws->long_call = text ? ttool_take_(ws, size) : NULL;
+    if (!ws->long_call)
+        return false;
+    memset(ws->long_call, 0, size);
+    tcall_writer_init(&ws->at.text, text, room);
+    ws->turn++;
+    return true;
+}
+
+/* Makes a piece of a call. `turn` is the call's: 0 as long as it has not begun.
+ * Who has it and is not seen for too long has lost it: it was not invoked. */
+static int ttool_run_piece_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                            const ttool_pieces_ *tool, uint32_t *turn)
+{
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    int r = TCALL_OK;
+    if (*turn && (*turn != ws->turn || !ws->long_call))
+        return ttool_fail_(cx, out, TCALL_E_FAILED, "",
+                           "another search took its place\nTry again.");
+    if (*turn) {
+        ws->at = ws->kept;
+    } else if (ws->long_call &&
+               ws->desc.sys->now_ms() - ws->kept.started < ws->desc.max_ms) {
+        return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
+    } else if (!ttool_begin_long_(ws, tool->size, out)) {
+        return TCALL_E_MEMORY;
+    } else {
+        *turn = ws->turn;
+        ws->at.budget = UINT32_MAX; /* what it begins with takes no time */
+        r = tool->begin(cx, ws->long_call, args, &ws->at.text);
+    }
+    ws->at.budget = TTOOL_PIECE_;
+    if (r == TCALL_OK)
+        r = tool->go_on(ws->long_call, &ws->at.text);
+    if (r == TCALL_E_AGAIN) {
+        ws->kept = ws->at;
+        return tcall_wait_ms(&cx->wait, 0);
+    }
+    ttool_end_long_(ws);
+    *turn = 0;
+    tcall_write_bytes(out, ws->at.text.buf, ws->at.text.fill);
+    return r;
+}
+
+int ttool_run_pieces_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                      const ttool_pieces_ *tool)
+{
+    uint32_t *turn = (uint32_t *)tcall_scratch(cx, "ttool.turn", sizeof *turn);
+    return turn ? ttool_run_piece_(cx, args, out, tool, turn) : TCALL_E_MEMORY;
+}
+
+/* What the call has written so far. */
+static tcall_str ttool_output_(const ttool_workspace *ws, const tcall_ctx *cx)
+{
+    tcall_str text = {ws->at.text.buf, ws->at.text.fill};
+    return ws->at.text.buf ? text : tcall_output(cx);
 }
 
 bool ttool_goes_on_(ttool_workspace *ws, tcall_ctx *cx, uint64_t count,
                     const char *of_what)
 {
     uint32_t now = ws->desc.sys->now_ms();
-    if (now - ws->told >= 1000) {
+    if (now - ws->at.told >= 1000) {
         char text[96];
-        tcall_str said = {text, 0}, fresh = tcall_output(cx);
+        tcall_str said = {text, 0}, fresh = ttool_output_(ws, cx);
         said.len = (size_t)snprintf(text, sizeof text, "%.32s: %llu %.32s",
                                     cx->call->tool->name,
                                     (unsigned long long)count, of_what);
-        ws->told = now;
+        ws->at.told = now;
         tcall_progress(cx, said);
-        fresh.ptr += ws->streamed;
-        fresh.len -= ws->streamed;
-        ws->streamed += fresh.len;
+        fresh.ptr += ws->at.streamed;
+        fresh.len -= ws->at.streamed;
+        ws->at.streamed += fresh.len;
         if (fresh.len)
             tcall_emit(cx, fresh);
     }
     return !cx->stop && tcall_time_left(cx) > 0 &&
-           now - ws->started < ws->desc.max_ms;
+           now - ws->at.started < ws->desc.max_ms;
 }
 
 int ttool_end_(tcall_ctx *cx)

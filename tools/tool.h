@@ -66,7 +66,7 @@ int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path);
 
 /* -- A call and its memory ------------------------------------------------ */
 
-/* Begins a call: all memory of the workspace is free. */
+/* Begins a call: all memory is free but what a longer one keeps. */
 ttool_workspace *ttool_begin_(ttool_workspace *ws);
 /* n bytes, aligned, until the call ends; NULL: there are not so many. */
 void *ttool_take_(ttool_workspace *ws, size_t n);
@@ -80,5 +80,30 @@ size_t ttool_room_(const ttool_workspace *ws, const tcall_writer *out,
                    size_t start);
 /* What a tool returns that may have been stopped. */
 int ttool_end_(tcall_ctx *cx);
+/* Closes a handle, which becomes -1. */
+void ttool_close_(int *handle);
+
+/* -- Calls that are done in pieces ---------------------------------------- */
+
+/* What a tool does whose work is done in pieces: its state has `size` bytes,
+ * zeroed at first, and what it writes is kept. */
+typedef struct ttool_pieces_ {
+    size_t size;
+    int (*begin)(tcall_ctx *cx, void *state, tcall_json args,
+                 tcall_writer *out);
+    int (*go_on)(void *state, tcall_writer *out);
+} ttool_pieces_;
+
+int ttool_run_pieces_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
+                      const ttool_pieces_ *tool);
+/* Work of one piece: entries of directories, each 4 KB that are read. A file
+ * that is opened costs TTOOL_OPENED_ of it. */
+enum { TTOOL_PIECE_ = 2048, TTOOL_OPENED_ = 8 };
+
+void ttool_spend_(ttool_workspace *ws, size_t work);
+/* Is it time to answer TCALL_E_AGAIN? Calls that are done at once never do. */
+bool ttool_pauses_(const ttool_workspace *ws, const tcall_ctx *cx);
+/* Ends the call that is done in pieces, if there is one. */
+void ttool_end_long_(ttool_workspace *ws);
 
 #endif /* TTOOL_TOOL_H */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -52,20 +53,12 @@ void ttool_sort_(void *base, size_t n, size_t size,
     }
 }
 
-#define TTOOL_DENTS_ 8192
+#define TTOOL_DENTS_    8192
+#define TTOOL_ONE_NAME_ (NAME_MAX + 2 + 2 * sizeof(char *))
 
-/* As the kernel gives it. */
-typedef struct ttool_dent_ {
-    uint64_t inode;
-    int64_t offset;
-    uint16_t size;
-    uint8_t type;
-    char name[1];
-} ttool_dent_;
-
-static int ttool_order_entries_(const void *a, const void *b)
+static int ttool_order_names_(const void *a, const void *b)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Puts a name behind the path of the open directory. */
@@ -99,65 +92,77 @@ static char ttool_walk_type_(int dir, const ttool_dent_ *e)
                                  : TTOOL_OTHER_;
 }
 
-/* Is it left out? */
-static bool ttool_walk_skips_(ttool_walk_ *w, char type)
+/* Does a file not match? */
+static bool ttool_walk_skips_(const ttool_walk_ *w, char type)
 {
     const char *text = w->by_name ? w->name : w->path + w->base;
-    if (type != TTOOL_FILE_)
-        return false;
-    if (w->only && !ttool_pattern_find(w->only, text, text + strlen(text)))
-        return true;
-    if (!w->secrets && ttool_guards_(w->path) & TTOOL_SECRET_) {
-        w->secret++;
-        return true;
-    }
-    return false;
+    return type == TTOOL_FILE_ && w->only &&
+           !ttool_pattern_find(w->only, text, text + strlen(text));
 }
 
-/* Keeps what is in the open directory, as far as memory goes. */
-static void ttool_walk_keep_(ttool_walk_ *w, const ttool_dent_ *e)
+/* Keeps an entry of the open directory; false: there is no room. */
+static bool ttool_walk_keep_(ttool_walk_ *w, const ttool_dent_ *e)
 {
-    ttool_workspace *ws = w->ws;
+    ttool_work_ *memory = &w->ws->at;
     ttool_level_ *l = &w->level[w->depth];
     size_t len = strlen(e->name) + 1;
     char type;
     if (e->name[0] == '.' &&
         (!e->name[1] || (e->name[1] == '.' && !e->name[2])))
-        return;
-    type = ttool_walk_type_(w->dir, e);
+        return true;
+    if ((size_t)(memory->high - memory->low) <
+        l->spare + len + 1 + 2 * sizeof(char *))
+        return false;
+    type = ttool_walk_type_(w->ws->dir, e);
     w->seen++;
     if (!ttool_walk_name_(w, e->name)) {
         w->too_deep = true;
-        return;
+        return true;
     }
     if (ttool_walk_skips_(w, type))
-        return;
-    if ((size_t)(ws->high - ws->low) < len + 1 + 2 * sizeof(char *)) {
-        w->no_memory = true;
-        return;
-    }
-    *ws->low = type;
-    memcpy(ws->low + 1, e->name, len);
-    ws->high -= sizeof(char *);
-    l->entries = (char **)(void *)ws->high;
-    l->entries[0] = ws->low;
+        return true;
+    *memory->low = type;
+    memcpy(memory->low + 1, e->name, len);
+    memory->high -= sizeof(char *);
+    l->entries = (char **)(void *)memory->high;
+    l->entries[0] = memory->low;
     l->count++;
-    ws->low += len + 1;
+    memory->low += len + 1;
+    return true;
 }
 
-void ttool_walk_close_(ttool_walk_ *w)
+/* Begins to read the directory at w->path, or goes on with it. It gets half of
+ * the memory, and those that may be below it keep room for a name each. */
+static bool ttool_walk_open_(ttool_walk_ *w, ttool_level_ *l)
 {
-    if (w->dir >= 0)
-        close(w->dir);
-    w->dir = -1;
+    ttool_workspace *ws = w->ws;
+    size_t below = (size_t)(TTOOL_MAX_DEPTH - w->depth) * TTOOL_ONE_NAME_;
+    size_t room = (size_t)(ws->at.high - ws->at.low);
+    w->no_memory |= room < TTOOL_ONE_NAME_;
+    if (room < TTOOL_ONE_NAME_)
+        return false;
+    l->spare = room > below ? below + (room - below) / 2 : 0;
+    l->spare =
+        l->spare < room - TTOOL_ONE_NAME_ ? l->spare : room - TTOOL_ONE_NAME_;
+    ttool_close_(&ws->dir);
+    ws->dir = ttool_open_(ws, w->path, O_RDONLY | O_DIRECTORY);
+    if (ws->dir < 0 ||
+        (l->more && lseek(ws->dir, (off_t)l->offset, SEEK_SET) < 0)) {
+        w->unreadable = true;
+        return false;
+    }
+    l->entries = (char **)(void *)ws->at.high;
+    l->count = l->next = 0;
+    l->more = false;
+    w->reading = true;
+    return true;
 }
 
 /* Enters the directory at w->path. */
 static void ttool_walk_enter_(ttool_walk_ *w)
 {
-    ttool_level_ *l;
-    long n, at;
-    ttool_walk_close_(w);
+    ttool_level_ *l = &w->level[w->depth + 1];
+    ttool_close_(&w->ws->dir);
     if (w->depth + 1 >= w->max_depth) {
         w->too_deep = true;
         return;
@@ -166,44 +171,93 @@ static void ttool_walk_enter_(ttool_walk_ *w)
         w->no_time = true;
         return;
     }
-    w->dir = ttool_open_(w->ws, w->path, O_RDONLY | O_DIRECTORY);
-    if (w->dir < 0) {
-        w->unreadable = true;
-        return;
-    }
-    l = &w->level[++w->depth];
     l->path_len = strlen(w->path);
-    l->count = l->next = 0;
-    l->low = w->ws->low;
-    l->high = w->ws->high;
-    while (n = syscall(SYS_getdents64, w->dir, w->buffer, TTOOL_DENTS_), n > 0)
-        for (at = 0; at < n;) {
-            const ttool_dent_ *e =
-                (const ttool_dent_ *)(const void *)(w->buffer + at);
-            ttool_walk_keep_(w, e);
-            at += e->size;
-        }
+    l->low = w->ws->at.low;
+    l->high = w->ws->at.high;
+    l->more = false;
+    l->offset = 0;
+    w->depth += ttool_walk_open_(w, l);
+}
+
+/* Keeps entries as the system gives them; false: there are no more, or no room
+ * for more. */
+static bool ttool_walk_read_some_(ttool_walk_ *w, ttool_level_ *l)
+{
+    long n, at;
+    n = syscall(SYS_getdents64, w->ws->dir, w->buffer, TTOOL_DENTS_);
     w->unreadable |= n < 0;
-    ttool_sort_(l->entries, l->count, sizeof(char *), ttool_order_entries_);
+    for (at = 0; at < n;) {
+        const ttool_dent_ *e =
+            (const ttool_dent_ *)(const void *)(w->buffer + at);
+        l->more = !ttool_walk_keep_(w, e);
+        if (l->more)
+            return false;
+        l->offset = e->offset;
+        at += e->size;
+        ttool_spend_(w->ws, 1);
+    }
+    return n > 0;
+}
+
+/* False: the piece of work is done before the directory was read. */
+static bool ttool_walk_read_(ttool_walk_ *w, ttool_level_ *l)
+{
+    while (!w->no_time && ttool_walk_read_some_(w, l))
+        if (ttool_pauses_(w->ws, w->cx))
+            return false;
+    w->reading = false;
+    ttool_sort_(l->entries, l->count, sizeof(char *), ttool_order_names_);
+    return true;
+}
+
+/* The part of a directory that comes after the one that was visited. */
+static bool ttool_walk_more_(ttool_walk_ *w, ttool_level_ *l)
+{
+    if (!l->more || w->no_time)
+        return false;
+    w->path[l->path_len] = '\0';
+    w->ws->at.low = l->low;
+    w->ws->at.high = l->high;
+    return ttool_walk_open_(w, l);
+}
+
+/* The entry of a name is at hand; false: it is left out. */
+static bool ttool_walk_visit_(ttool_walk_ *w, const char *row)
+{
+    ttool_walk_name_(w, row + 1);
+    w->type = row[0];
+    w->enter = strcmp(w->name, ".git") != 0;
+    if (w->type != TTOOL_FILE_ || w->secrets ||
+        !(ttool_guards_(w->path) & TTOOL_SECRET_))
+        return true;
+    w->secret++;
+    return false;
 }
 
 bool ttool_walk_next_(ttool_walk_ *w)
 {
-    if (w->enter && w->type == TTOOL_DIR_ && !w->no_time)
+    bool enter = w->enter && w->type == TTOOL_DIR_;
+    if (w->paused && w->reading &&
+        !ttool_goes_on_(w->ws, w->cx, w->seen, "entries"))
+        w->no_time = true;
+    w->paused = w->enter = false;
+    if (enter && !w->no_time)
         ttool_walk_enter_(w);
-    w->enter = true;
-    for (; w->depth >= 0; w->depth--) {
+    while (w->depth >= 0) {
         ttool_level_ *l = &w->level[w->depth];
+        w->paused = ttool_pauses_(w->ws, w->cx) ||
+                    (w->reading && !ttool_walk_read_(w, l));
+        if (w->paused)
+            return false;
         if (l->next < l->count && !w->no_time) {
-            const char *e = l->entries[l->next++];
-            ttool_walk_name_(w, e + 1);
-            w->type = e[0];
-            w->enter = strcmp(w->name, ".git") != 0;
-            return true;
+            if (ttool_walk_visit_(w, l->entries[l->next++]))
+                return true;
+        } else if (!ttool_walk_more_(w, l)) {
+            w->ws->at.low = l->low;
+            w->ws->at.high = l->high;
+            ttool_close_(&w->ws->dir);
+            w->depth--;
         }
-        w->ws->low = l->low;
-        w->ws->high = l->high;
-        ttool_walk_close_(w);
     }
     return false;
 }
@@ -217,7 +271,7 @@ bool ttool_walk_start_(ttool_walk_ *w, tcall_ctx *cx, ttool_workspace *ws,
     w->by_name = w->secrets = false;
     w->max_depth = TTOOL_MAX_DEPTH;
     w->depth = -1;
-    w->dir = -1;
+    w->paused = w->reading = false;
     w->seen = w->secret = 0;
     w->no_memory = w->no_time = w->too_deep = w->unreadable = false;
     w->base = strlen(path) + (*path != '\0');
@@ -313,7 +367,7 @@ static void ttool_suggest_(tcall_ctx *cx, ttool_workspace *ws, const char *path,
             found = 2;
         }
     }
-    ttool_walk_close_(w);
+    ttool_close_(&ws->dir);
     tcall_writer_init(&out, text, cap - 1);
     for (d = 0; d < found; d++) {
         tcall_write_text(&out, d ? " or " : "Did you mean ");
@@ -354,4 +408,36 @@ int ttool_find_dir_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
         return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
                            "is no directory\nName the directory it is in.");
     return r;
+}
+
+/* A file with several names may be somebody's outside: see workspace.h. */
+int ttool_one_name_(tcall_ctx *cx, const ttool_place *at, tcall_writer *out)
+{
+    const ttool_workspace *ws = (const ttool_workspace *)cx->user;
+    return ttool_has_names_(ws, &at->st)
+               ? ttool_fail_(cx, out, TCALL_E_DENIED, at->path,
+                             "has several names (hard links), perhaps outside"
+                             "\nRead another one. Write a new file.")
+               : TCALL_OK;
+}
+
+int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                     tcall_writer *out)
+{
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    int r = ttool_find_there_(cx, ws, path, TTOOL_FILE_, at, out);
+    if (r < 0)
+        return r;
+    tcall_concerns(cx, tcall_str_of(at->path));
+    if (!S_ISREG(at->st.st_mode))
+        return ttool_fail_(cx, out, TCALL_E_FAILED, at->path,
+                           ttool_kind_(at->st.st_mode));
+    r = ttool_one_name_(cx, at, out);
+    if (r < 0)
+        return r;
+    if (ttool_guards_(at->path) & TTOOL_SECRET_)
+        return ttool_ask_(cx, out, at->path,
+                          "has the name of a secret, and was not approved"
+                          "\nDo without it.");
+    return TCALL_OK;
 }

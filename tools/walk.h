@@ -18,11 +18,16 @@ typedef struct ttool_level_ {
     char **entries; /* type and name of each */
     size_t count, next, path_len;
     char *low, *high; /* memory to give back */
+    size_t spare;     /* bytes to leave to those below */
+    bool more;        /* there are others, */
+    int64_t offset;   /* which come after this place */
 } ttool_level_;
 
 /* Visits what is below a directory: of each directory its files first, then
  * its directories, both by name. Memory holds the names of the directories
- * that are open, and no handle but one. */
+ * that are open, and no handle but ws->dir, of the directory at hand while
+ * its files are visited. A directory that is too large for the memory is
+ * visited in parts, as the system lists it; each of them is in this order. */
 typedef struct ttool_walk_ {
     ttool_workspace *ws;
     tcall_ctx *cx;
@@ -34,8 +39,8 @@ typedef struct ttool_walk_ {
     char path[TTOOL_MAX_PATH]; /* from the root of the workspace */
     const char *name;          /* in it */
     char type;
-    int depth; /* 0: directly in the directory where the walk began */
-    int dir;   /* handle of its directory, while files are visited */
+    int depth;   /* 0: directly in the directory where the walk began */
+    bool paused; /* no entry, as the piece of work is done */
     /* what became of it all */
     uint64_t seen; /* entries */
     size_t secret; /* files that were left out */
@@ -43,6 +48,7 @@ typedef struct ttool_walk_ {
     /* private */
     size_t base; /* length of the path where it began, with the slash */
     char *buffer;
+    bool reading; /* the names of the deepest level */
     ttool_level_ level[TTOOL_MAX_DEPTH];
     bool enter; /* the directory at hand is next */
 } ttool_walk_;
@@ -52,8 +58,7 @@ void ttool_counted_(tcall_ctx *cx, uint64_t count, bool cut);
 /* Heap sort: no memory, no bad case. Elements of up to 32 bytes. */
 void ttool_sort_(void *base, size_t n, size_t size,
                  int (*order)(const void *, const void *));
-void ttool_walk_close_(ttool_walk_ *w);
-/* The next entry, or false. */
+/* The next entry. False: there is none, or not yet, if w->paused. */
 bool ttool_walk_next_(ttool_walk_ *w);
 /* A walk below a normal path, which is a directory; false: no memory. */
 bool ttool_walk_start_(ttool_walk_ *w, tcall_ctx *cx, ttool_workspace *ws,
@@ -71,5 +76,10 @@ int ttool_find_there_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                       char type, ttool_place *at, tcall_writer *out);
 int ttool_find_dir_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                     ttool_place *at, tcall_writer *out);
+/* A regular file that may be read, perhaps after a yes. */
+int ttool_find_file_(tcall_ctx *cx, tcall_str path, ttool_place *at,
+                     tcall_writer *out);
+/* Fails where a file has several names: see workspace.h. */
+int ttool_one_name_(tcall_ctx *cx, const ttool_place *at, tcall_writer *out);
 
 #endif /* TTOOL_WALK_H */

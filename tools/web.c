@@ -168,14 +168,20 @@ static const char *ttool_url_(ttool_fetch_ *f, const ttool_web_desc *d,
                "xn--...";
     snprintf(f->origin, sizeof f->origin, "%s%.*s",
              f->plain ? "http://" : "https://", (int)n, host);
+    for (i = 0; f->origin[i]; i++) /* each host is asked about once */
+        f->origin[i] = ttool_lower_(f->origin[i]);
     snprintf(f->path, sizeof f->path, "%s%s", *end == '/' ? "" : "/", end);
     ttool_dots_(f->path);
     port = strrchr(f->origin, ':');
-    number = f->plain ? 80 : 443;
-    if (port[1] != '/' && !strchr(port, ']'))
-        number = strtoul(port + 1, NULL, 10);
-    if (number == (f->plain ? 80 : 443))
+    if (port[1] == '/' || strchr(port, ']'))
         return NULL;
+    number = strtoul(port + 1, &end, 10);
+    if (number == (f->plain ? 80 : 443)) {
+        host = strchr(f->origin, '/') + 2;
+        if (!*end && (port[-1] == ']' || strchr(host, ':') == port))
+            *port = '\0'; /* else it is no host, which port/ refuses */
+        return NULL;
+    }
     for (i = 0; i < d->port_count; i++)
         if (number == d->ports[i])
             return NULL;

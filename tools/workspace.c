@@ -3,6 +3,7 @@
 
 #include "tools/workspace.h"
 #include "tools/place.h"
+#include "tools/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +89,7 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
     int fd;
     memset(ws, 0, sizeof *ws);
     ws->desc = *desc;
-    ws->root = -1;
+    ws->root = ws->dir = ws->file = -1;
     if (!ws->desc.sys)
         ws->desc.sys = &ttool_linux;
     if (!ws->desc.max_ms)
@@ -115,12 +116,12 @@ int ttool_workspace_open(ttool_workspace *ws, const ttool_workspace_desc *desc)
     ws->stepwise = fd < 0;
     if (fd >= 0)
         close(fd);
+    ttool_sweep_root_(ws);
     return TCALL_OK;
 }
 
 void ttool_workspace_close(ttool_workspace *ws)
 {
-    if (ws->root >= 0)
-        close(ws->root);
-    ws->root = -1;
+    ttool_close_(&ws->root);
+    ttool_end_long_(ws);
 }

@@ -16,12 +16,32 @@
  * an escape. Only regular files are opened, and never so that it blocks.
  *
  * Files change by temporary file, fsync, rename, fsync of the directory: power
- * loss or a full disk leaves the old or the new content. A file that is there
- * must have been read with the content that it has. Its mode and, where that
- * is allowed, owner are kept; extended attributes and ACLs are not.
+ * loss or a full disk leaves the old or the new content. What a killed process
+ * leaves of it goes when its workspace is opened again. A file that is there
+ * must have been read with the content that it has.
+ *
+ * The same rules hold for reading and for writing:
+ *   permissions   The system's: what the process may not open for reading is
+ *                 not read, what it may not open for writing is not replaced.
+ *   owners        A file that is replaced keeps owner, group and mode, or is
+ *                 left as it is. Extended attributes and ACLs are not kept.
+ *   hard links    A file with several names may belong to somebody outside: it
+ *                 is neither read nor written, unless desc.hard_links is set.
+ *                 Then a write gives one name a file of its own.
+ *   mounts        What is mounted below the root belongs to the workspace. A
+ *                 single file that is mounted cannot be replaced.
+ *   sizes         A file is as long as it was when it was opened; one that
+ *                 grows is read that far. One without a size, as in /proc, is
+ *                 read as far as it goes within the memory.
+ * A read from a file system that does not answer (NFS, FUSE) waits as long as
+ * the kernel does: mount such file systems so that they give up.
+ *
+ * Searches are done in pieces: a call looks at some hundred files, answers
+ * TCALL_E_AGAIN, and goes on when it is invoked again. Another search waits
+ * until it has ended; what takes no time is done in between.
  *
  * Linux. No heap: what one call needs is in desc.memory, so a workspace serves
- * one call at a time.
+ * one thread.
  */
 #ifndef TTOOL_WORKSPACE_H
 #define TTOOL_WORKSPACE_H
@@ -33,10 +53,9 @@
 extern "C" {
 #endif
 
-/* Memory with which all works. Files can be edited that take up to a third of
- * it, and a directory be searched whose names, each with 10 bytes more, take a
- * quarter: give more where they are larger. */
-#define TTOOL_MEMORY (128 * 1024)
+/* Memory with which all works. Files can be edited that take up to a quarter of
+ * it: give more where they are larger. */
+#define TTOOL_MEMORY (256 * 1024)
 
 /* Longest path, below the root and with the NUL. */
 #define TTOOL_MAX_PATH 4096
@@ -69,8 +88,18 @@ typedef struct ttool_workspace_desc {
     uint32_t max_ms;      /* of one search; default 10,000 */
     uint32_t max_tokens;  /* of one result; default 16,000 */
     bool blind_writes;    /* files may be written without having been read */
+    bool hard_links;      /* files with several names are read and written */
     const ttool_sys *sys; /* default: ttool_linux */
 } ttool_workspace_desc;
+
+/* private: what a call has of the workspace */
+typedef struct ttool_work_ {
+    char *low, *high;       /* free memory */
+    tcall_writer text;      /* output of a call that is done in pieces */
+    size_t streamed;        /* bytes of the output that were told as chunks */
+    uint32_t started, told; /* when */
+    uint32_t budget;        /* work that is left of the piece */
+} ttool_work_;
 
 typedef struct ttool_workspace {
     ttool_workspace_desc desc;
@@ -80,9 +109,11 @@ typedef struct ttool_workspace {
     bool stepwise; /* there is no openat2 */
     char name[TTOOL_MAX_PATH];
     size_t name_len;
-    char *low, *high; /* free memory of the call at work */
-    size_t streamed;  /* bytes of its output that were told as chunks */
-    uint32_t started, told;
+    ttool_work_ at;     /* the call at work */
+    ttool_work_ kept;   /* the one that has answered TCALL_E_AGAIN */
+    void *long_call;    /* its state; NULL: there is none */
+    uint32_t turn;      /* its number, which the call knows */
+    int dir, file;      /* handles that it holds, or -1 */
     unsigned temporary; /* files so far */
     ttool_file seen[TTOOL_MAX_SEEN];
 } ttool_workspace;

@@ -29,8 +29,8 @@ def turns_of(talk, how):
             out.append(["user", m["text"]])
         elif m["role"] == "assistant":
             calls = [(c["id"], c["name"], parsed(c["arguments"])) for c in m["calls"]]
-            if how == "gemini":  # nothing is signed
-                calls = [c + (None,) for c in calls]
+            if how == "gemini":  # nothing is signed: Google takes this word for it
+                calls = [c + ("skip_thought_signature_validator",) for c in calls]
             out.append(["answer", m["text"], [], calls, m])
         elif m["role"] == "tool":
             out.append(["result", m["call_id"], m["text"], bool(m.get("is_error"))])
