@@ -17583,12 +17583,15 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
     cx->output_held = true;
-    if (cx->output.len < text.len)
-        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
-    if (text.len)
-        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-    cx->output.len = text.len;
     return r;
 }
 
@@ -18302,8 +18305,11 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
     }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
+        /* what hooks made of tcall_approval did not keep it from working */
+        memset(&cx->failure, 0, sizeof cx->failure);
         return tcall_output_cut_(cx);
+    }
     tcall_note_failure_(cx, r);
     if (!cx->failure.reason.len && !cx->failure.by)
         tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */
@@ -18782,6 +18788,8 @@ static void tcall_settle_(tcall_ctx *cx)
         cx->finished = tcall_now_(cx->tc);
         if (cx->state == TCALL_FAILED_)
             tcall_write_failure_(cx);
+        else /* a hook has answered in its place */
+            memset(&cx->failure, 0, sizeof cx->failure);
         cx->result.error = cx->failure.error;
     }
     cx->settled = true;

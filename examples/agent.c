@@ -550,6 +550,7 @@ static tcall_tool all_tools[TCALL_ARRAY_LEN(tools) + TTOOL_FILE_TOOLS +
 static size_t tool_count;
 
 static trace tracer;
+static const tcall_hook replaying[] = {TRACE_RESULTS(&tracer)};
 
 static void show_event(void *user, const tcall_event *e)
 {
@@ -881,6 +882,8 @@ static bool start_tools(const options *o)
     d.on_event = show_event;
     d.now_ms = now_ms;
     d.report = &faults;
+    d.hooks = replaying;
+    d.hook_count = (uint16_t)TCALL_ARRAY_LEN(replaying);
     d.user = &term;
     for (size_t i = 0; i < tool_count; i++)
         term.tools_sent += tcall_enabled(&all_tools[i], d.allow);
@@ -1177,6 +1180,8 @@ int main(int argc, char **argv)
         printf("The block's peak use: %lu of %lu bytes.\n",
                (unsigned long)tcall_peak(&tc), (unsigned long)sizeof memory);
     }
+    if (tracer.differs)
+        printf("%d requests were not as in the trace.\n", tracer.differs);
     if (port_started)
         tport_free(&port);
     if (tracer.file)

@@ -19,8 +19,11 @@
  * as *** wherever it stands, in whatever pieces it comes: see >>mask in
  * toolcall.h for how it may be written, and what is not found. The rest of a
  * conversation is there as it is, so the file should be its owner's alone
- * (mode 0600). A replay takes requests as they are, gives the
- * answers of the file, and its clock runs as the file says: nobody waits.
+ * (mode 0600). A replay compares requests with those of the file (t.differs
+ * counts the ones that are not the same), gives its answers, and its clock runs
+ * as the file says: nobody waits. With TRACE_RESULTS(&t) among the hooks of the
+ * registry no tool runs in a replay: calls get the results of the file, those
+ * that failed as plain text. That needs trace_event as listener meanwhile.
  */
 #ifndef TRACE_H
 #define TRACE_H
@@ -57,6 +60,8 @@ typedef struct trace {
     size_t room, given;
     tcall_tok tok[64];
     tcall_json value;
+    bool differs_here;
+    int differs; /* requests that are not those of the file */
 } trace;
 
 /* ---- recording ---- */
@@ -485,14 +490,45 @@ static int replay_open(void *user, const tcall_request *req,
         return TCALL_E_CONNECT; /* the trace is over */
     r = trace_ended(t);
     trace_done(t);
+    t->differs_here = false;
     return r;
 }
 
+/* Counts a request once. */
+static void replay_differs(trace *t)
+{
+    t->differs += !t->differs_here;
+    t->differs_here = true;
+}
+
+/* Goes to the next bytes of the recorded request, past events; empty after its
+ * last ones. */
+static tcall_str replay_request(trace *t)
+{
+    while (trace_more(t) && trace_has(t, "event").tok)
+        trace_done(t);
+    return tcall_json_str(trace_has(t, "write"));
+}
+
+/* Takes all, and compares it. */
 static int replay_write(void *user, const char *bytes, size_t len)
 {
-    (void)user;
-    (void)bytes;
-    return (int)(len < 0x7fff ? len : 0x7fff);
+    trace *t = (trace *)user;
+    size_t taken = len < 0x7fff ? len : 0x7fff, left = taken;
+
+    while (left && !t->differs_here) {
+        tcall_str s = replay_request(t);
+        size_t n = s.len - t->given < left ? s.len - t->given : left;
+
+        if (!n || memcmp(s.ptr + t->given, bytes, n) != 0)
+            replay_differs(t);
+        bytes += n;
+        left -= n;
+        t->given += n;
+        if (t->given == s.len && s.len)
+            trace_done(t);
+    }
+    return (int)taken;
 }
 
 static int replay_read(void *user, char *bytes, size_t cap)
@@ -504,7 +540,9 @@ static int replay_read(void *user, char *bytes, size_t cap)
         size_t n = s.len - t->given;
         int r = trace_ended(t);
 
-        if (trace_has(t, "status").tok) {
+        if (trace_has(t, "write").tok) {
+            replay_differs(t); /* it was longer */
+        } else if (trace_has(t, "status").tok) {
             t->res->status = tcall_json_int(trace_has(t, "status"), 0);
             t->res->retry_after_ms =
                 tcall_json_int(trace_has(t, "retry_after_ms"), -1);
@@ -528,6 +566,36 @@ static void replay_close(void *user)
 {
     (void)user;
 }
+
+/* A hook: answers a call with the result that the file has for it, which comes
+ * after the answer at hand and before the next request. */
+static int trace_result(tcall_ctx *cx, void *user)
+{
+    trace *t = (trace *)user;
+    long here = t->file ? ftell(t->file) : 0;
+    int r = TCALL_E_UNKNOWN;
+
+    if (!t->file || t->inner.open)
+        return tcall_next(cx); /* no replay: the tool runs */
+    while (r == TCALL_E_UNKNOWN && trace_more(t) && !trace_has(t, "open").tok) {
+        const char *event = tcall_json_string(trace_has(t, "event"), "");
+
+        if (strcmp(event, "end") == 0 &&
+            tcall_str_eq(tcall_json_str(trace_has(t, "id")), cx->call->id))
+            r = tcall_respond(cx, tcall_json_str(trace_has(t, "text")));
+        trace_done(t);
+    }
+    trace_done(t);
+    fseek(t->file, here, SEEK_SET);
+    return r == TCALL_E_UNKNOWN
+               ? tcall_abort(cx, "the trace has no result of this call", NULL,
+                             0)
+               : r;
+}
+#define TRACE_RESULTS(t)                                              \
+    {                                                                 \
+        "replay", TCALL_AROUND_EXECUTE, 0x7fff, trace_result, NULL, t \
+    }
 
 static uint32_t replay_now(void *user)
 {

@@ -208,12 +208,15 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
         return TCALL_E_USAGE;
     if (end < 0)
         return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
     cx->output_held = true;
-    if (cx->output.len < text.len)
-        return tcall_keep_(cx, text, &cx->output) < 0 ? TCALL_E_MEMORY : r;
-    if (text.len)
-        memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-    cx->output.len = text.len;
     return r;
 }
 

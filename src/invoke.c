@@ -36,6 +36,8 @@ static void tcall_settle_(tcall_ctx *cx)
         cx->finished = tcall_now_(cx->tc);
         if (cx->state == TCALL_FAILED_)
             tcall_write_failure_(cx);
+        else /* a hook has answered in its place */
+            memset(&cx->failure, 0, sizeof cx->failure);
         cx->result.error = cx->failure.error;
     }
     cx->settled = true;

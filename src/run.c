@@ -184,8 +184,11 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
     }
-    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r))
+    if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
+        /* what hooks made of tcall_approval did not keep it from working */
+        memset(&cx->failure, 0, sizeof cx->failure);
         return tcall_output_cut_(cx);
+    }
     tcall_note_failure_(cx, r);
     if (!cx->failure.reason.len && !cx->failure.by)
         tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */

@@ -114,7 +114,9 @@ static int leave(void *user, const char *bytes, size_t len)
 
 static tcall_mask audit_mask;
 static tcall_audit audit = {tcall_mask_put, &audit_mask};
-static const tcall_hook hooks[] = {TCALL_AUDIT(&audit)};
+static const tcall_hook hooks[] = {TCALL_AUDIT(&audit), TRACE_RESULTS(&tracer)};
+static bool with_results;
+static const char *said = "go";
 
 static void mask_begin(tcall_mask *mask)
 {
@@ -164,7 +166,7 @@ static int run(tcall_transport transport)
     d.allow = TCALL_READ;
     d.on_event = on_event;
     d.hooks = hooks;
-    d.hook_count = TCALL_ARRAY_LEN(hooks);
+    d.hook_count = (uint16_t)(with_results ? 2 : 1);
     mask_begin(&audit_mask);
     left_len = 0;
     memset(&ad, 0, sizeof ad);
@@ -177,7 +179,7 @@ static int run(tcall_transport transport)
     runs = retries = 0;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
     CHECK(tcall_agent_init(&agent, &ad) == TCALL_OK);
-    return tcall_agent_run(&agent, tcall_str_of("go"));
+    return tcall_agent_run(&agent, tcall_str_of(said));
 }
 
 /* Each line is an object, none has the key; returns their number. */
@@ -225,8 +227,20 @@ int main(void)
         CHECK(at == 0 && runs == 1 && retries == 2);
         CHECK(tcall_str_eq(tcall_agent_text(&agent),
                            tcall_str_of("Done. \xF0\x9F\x98\x80")));
+        CHECK(tracer.differs == 2);      /* the key is in them */
         CHECK(run(tracer_again(f)) < 0); /* the trace is over */
         CHECK(runs == 0);
+
+        with_results = true; /* no tool runs, and all is as it was */
+        rewind(f);
+        CHECK(run(tracer_again(f)) == TCALL_OK);
+        CHECK(runs == 0 && retries == 2 && tracer.differs == 0);
+        said = "go, go";
+        rewind(f);
+        CHECK(run(tracer_again(f)) == TCALL_OK);
+        CHECK(runs == 0 && tracer.differs == 4);
+        with_results = false;
+        said = "go";
         trace_free(&tracer);
         fclose(f);
     }

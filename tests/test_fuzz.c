@@ -1,0 +1,618 @@
+/* Turns of an agent that nobody has thought of: random answers, hooks, repairs,
+ * approvals, cancels, faults of the network, saving and loading, other
+ * providers, in a block of any size that ends at a page nobody may touch.
+ *
+ *     build/test_fuzz [TURNS [SEED]]
+ *
+ * A finding prints the seed of its agent's life; with it, and 1, it comes
+ * again. tests/matrix has it with sanitizers, and what the block gets back
+ * overwritten: EXTRA='-include tests/freed.h' CFLAGS='-O1 -g
+ * -fsanitize=address,undefined'. */
+#define _DEFAULT_SOURCE
+#include "toolcall.h"
+
+#include "check.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- chance ---- */
+
+static uint64_t state, life_seed;
+
+static uint32_t chance(uint32_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return below ? (uint32_t)(state >> 33) % below : 0;
+}
+
+static bool once_in(uint32_t times)
+{
+    return chance(times) == 0;
+}
+
+#define FINDING(what)                                               \
+    do {                                                            \
+        if (!(what) && check_failed++ < 20)                         \
+            printf("test_fuzz: seed %llu: line %d: %s\n",           \
+                   (unsigned long long)life_seed, __LINE__, #what); \
+    } while (0)
+
+/* ---- what is counted in a life ---- */
+
+static struct {
+    unsigned turns, calls, runs, waits, approvals, repaired, saved, failed;
+} total;
+static struct {
+    int begun, ended, asked, decided, turns, turn_ends;
+    uint64_t waiting; /* key of the call that was asked for last */
+} told;
+static uint32_t clock_ms;
+
+static uint32_t now(void *user)
+{
+    (void)user;
+    return clock_ms;
+}
+
+static tcall_str slice(const char *bytes, size_t len)
+{
+    tcall_str text;
+    text.ptr = bytes;
+    text.len = len;
+    return text;
+}
+
+/* Returns whether a text is one JSON value. */
+static bool is_json(tcall_str text)
+{
+    static char copy[1 << 16];
+    static tcall_tok tokens[1 << 13];
+    tcall_json value;
+    if (text.len > sizeof copy)
+        return true;
+    memcpy(copy, text.ptr, text.len);
+    return tcall_json_parse(&value, copy, text.len, tokens,
+                            sizeof tokens / sizeof *tokens, NULL) >= 0;
+}
+
+static void hear(void *user, const tcall_event *event)
+{
+    static char room[1 << 14];
+    tcall_writer out;
+    (void)user;
+    told.begun += event->kind == TCALL_EVENT_START;
+    told.turns += event->kind == TCALL_EVENT_TURN;
+    told.turn_ends += event->kind == TCALL_EVENT_TURN_END;
+    told.asked += event->kind == TCALL_EVENT_APPROVAL;
+    told.decided += event->kind == TCALL_EVENT_VERDICT;
+    if (event->kind == TCALL_EVENT_APPROVAL)
+        told.waiting = tcall_call_key(event->call->cx.tc, event->call);
+    if (event->kind == TCALL_EVENT_END) {
+        told.ended++;
+        FINDING(event->error >= 0 || !event->text.len || is_json(event->text));
+        FINDING(event->error == event->call->cx.failure.error);
+    }
+    if (event->kind == TCALL_EVENT_END || event->kind == TCALL_EVENT_HYDRATED) {
+        tcall_writer_init(&out, room, sizeof room);
+        tcall_write_provenance(&out, event->call->cx.tc, event->call);
+        FINDING(out.error || is_json(slice(room, out.fill)));
+        total.repaired += event->call->other != NULL;
+    }
+}
+
+/* ---- tools ---- */
+
+/* What must hold of everything that runs. */
+static void check_run(const tcall_ctx *cx, tcall_json args)
+{
+    const tcall_call *call = cx->call;
+    int n = tcall_json_int(tcall_json_get(args, "n"), -1);
+    total.runs++;
+    FINDING(call->validated && !call->incomplete && n >= 0 && n <= 9);
+    FINDING(!call->tool->confirm || call->approved);
+    FINDING(!call->repaired || call->approved ||
+            call->tool->permissions == TCALL_READ);
+    FINDING(cx->stage == TCALL_AROUND_EXECUTE);
+}
+
+static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    char *kept = (char *)tcall_scratch(cx, "kept", 1 + chance(64));
+    uint32_t i, much;
+    check_run(cx, args);
+    if (cx->stop < 0)
+        return TCALL_OK;
+    if (kept)
+        *kept = 'x';
+    if (once_in(3))
+        tcall_set_result(cx, tcall_str_of("title"),
+                         tcall_str_of(once_in(2) ? "{\"a\":[1]}" : "{broken"));
+    much = once_in(4) ? chance(3000) : chance(20);
+    for (i = 0; i < much; i++)
+        tcall_write_text(out, "ab \"\xc3\xa4");
+    switch (chance(12)) {
+    case 0: return TCALL_E_FAILED;
+    case 1:
+    case 2: return tcall_wait_ms(&cx->wait, chance(50));
+    case 3: return tcall_abort(cx, "not now", "closed", 403);
+    case 4: return tcall_retry_after(cx, chance(100), "later");
+    case 5: return TCALL_E_AGAIN;
+    case 6: return out->error;
+    case 7: return once_in(2) ? tcall_approval(cx) : TCALL_OK;
+    case 8:
+        tcall_require_service(cx, once_in(2) ? "none" : "there");
+        return TCALL_OK;
+    default: return TCALL_OK;
+    }
+}
+
+#define PARAMETERS                                                    \
+    TCALL_JSON({                                                      \
+        "type" : "object",                                            \
+        "required" : ["n"],                                           \
+        "properties" : {                                              \
+            "n" : {"type" : "integer", "minimum" : 0, "maximum" : 9}, \
+            "s" : {"type" : "string", "maxLength" : 8}                \
+        }                                                             \
+    })
+
+static const tcall_tool tools[] = {{.name = "look",
+                                    .parameters = PARAMETERS,
+                                    .run = tool,
+                                    .permissions = TCALL_READ},
+                                   {.name = "change",
+                                    .parameters = PARAMETERS,
+                                    .run = tool,
+                                    .permissions = TCALL_WRITE},
+                                   {.name = "fire",
+                                    .parameters = PARAMETERS,
+                                    .run = tool,
+                                    .permissions = TCALL_ACTUATE,
+                                    .confirm = true},
+                                   {.name = "put",
+                                    .parameters = PARAMETERS,
+                                    .run = tool,
+                                    .permissions = TCALL_WRITE,
+                                    .idempotent = true,
+                                    .confirm = true},
+                                   {.name = "never",
+                                    .parameters = PARAMETERS,
+                                    .run = tool,
+                                    .permissions = TCALL_EXECUTE}};
+
+/* ---- hooks, approval, repair ---- */
+
+static const char *const texts[] = {"{\"n\":1}",
+                                    "{'n':\"2\"}",
+                                    "{\"n\":77}",
+                                    "{\"n\":",
+                                    "",
+                                    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                                    "{\"n\":3,\"s\":\"12345678\"}",
+                                    "{\"n\":true,\"s\":123456789}",
+                                    "[[[[[[[[",
+                                    "null"};
+
+static const char *some_text(void)
+{
+    return texts[chance(sizeof texts / sizeof *texts)];
+}
+
+static int hook(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    FINDING(cx->stage == cx->hook->stage);
+    FINDING(cx->settled == (cx->stage >= TCALL_WILL_AUDIT));
+    switch (chance(30)) {
+    case 0: return tcall_respond(cx, tcall_str_of("instead"));
+    case 1: return tcall_abort(cx, "no", NULL, 0);
+    case 2: return TCALL_E_CLOSED;
+    case 3: return TCALL_E_AGAIN;
+    case 4: return tcall_wait_ms(&cx->wait, chance(30));
+    case 5: return tcall_set_input(cx, tcall_str_of(some_text()));
+    case 6: return tcall_set_output(cx, tcall_str_of(some_text()));
+    case 7: return tcall_set_output(cx, tcall_output(cx));
+    case 8: return tcall_retry_after(cx, chance(100), "soon");
+    case 9: tcall_scratch(cx, "kept", 1 + chance(64)); return TCALL_OK;
+    case 10: tcall_deadline(cx, chance(100)); return TCALL_OK;
+    case 11: tcall_cancel(cx->call, TCALL_E_CANCELLED); return TCALL_OK;
+    case 12: return once_in(8) ? TCALL_E_APPROVAL : TCALL_OK;
+    default: return cx->stage == TCALL_AROUND_EXECUTE ? tcall_next(cx) : 0;
+    }
+}
+
+static tcall_verdict approve(void *user, const tcall_call *call)
+{
+    (void)user;
+    FINDING(call->error >= 0 && call->validated);
+    total.approvals++;
+    return (tcall_verdict)chance(3);
+}
+
+static int repair(void *user, const tcall_call *call, tcall_writer *out)
+{
+    (void)user;
+    FINDING(call->error < 0 && !call->incomplete && !call->repaired);
+    if (once_in(4))
+        return TCALL_E_AGAIN;
+    tcall_write_text(out, some_text());
+    return once_in(5) ? TCALL_E_FAILED : TCALL_OK;
+}
+
+static int sink(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    return once_in(10) ? TCALL_E_CLOSED : (int)len;
+}
+
+static tcall_rate rate;
+static tcall_concurrency places;
+static tcall_backoff backoff;
+static char cached[600];
+static tcall_cache cache;
+static tcall_audit audit = {sink, NULL};
+static tcall_ledger_row rows[4];
+static tcall_ledger ledger = {rows, 4};
+static tcall_loops loops;
+static tcall_hook hooks[32];
+
+/* Some of the ready-made hooks, and some that do what comes to mind. */
+static uint16_t choose_hooks(void)
+{
+    const tcall_hook made[] = {
+        TCALL_RATE(&rate),     TCALL_CONCURRENCY(&places),
+        TCALL_RETRY(&backoff), TCALL_CACHE(&cache),
+        TCALL_TIMEOUT(200),    TCALL_AUDIT(&audit),
+        TCALL_LEDGER(&ledger), TCALL_LOOPS(&loops)};
+    /* how many rows each of them is */
+    static const uint8_t parts[] = {1, 2, 1, 2, 1, 1, 3, 2};
+    uint16_t count = 0;
+    size_t i, at = 0, own = chance(8);
+    memset(&rate, 0, sizeof rate);
+    memset(&places, 0, sizeof places);
+    memset(&cache, 0, sizeof cache);
+    memset(rows, 0, sizeof rows);
+    memset(&loops, 0, sizeof loops);
+    rate.burst = (uint16_t)(1 + chance(5));
+    rate.interval_ms = chance(100);
+    places.max = (uint16_t)(1 + chance(2));
+    backoff.attempts = (uint16_t)(1 + chance(4));
+    backoff.first_ms = chance(50);
+    cache.memory = cached;
+    cache.size = chance(sizeof cached);
+    for (i = 0; i < sizeof parts; at += parts[i++])
+        if (once_in(4)) {
+            memcpy(&hooks[count], &made[at], parts[i] * sizeof *hooks);
+            count = (uint16_t)(count + parts[i]);
+        }
+    for (i = 0; i < own; i++, count++) {
+        memset(&hooks[count], 0, sizeof *hooks);
+        hooks[count].name = "own";
+        hooks[count].stage = (uint8_t)chance(TCALL_STAGE_COUNT);
+        hooks[count].priority = (int16_t)(chance(5));
+        hooks[count].run = hook;
+    }
+    return count;
+}
+
+/* ---- the server ---- */
+
+static char answer[1 << 14];
+static size_t answered, answer_len, sent, announced;
+static int provider_at;
+static const char *const providers[] = {"openai", "anthropic", "ollama",
+                                        "gemini", "responses"};
+
+/* Writes a text of a table with values in the place of each $. */
+static void write_filled(tcall_writer *out, const char *text,
+                         const char *const *values)
+{
+    for (; *text; text++)
+        if (*text == '$')
+            tcall_write_text(out, *values++);
+        else
+            tcall_write_bytes(out, text, 1);
+}
+
+/* Writes one call as the provider has it: its arguments as text, or as a value
+ * where they are one. */
+static void write_call(tcall_writer *out, const char *id, const char *name,
+                       const char *arguments)
+{
+    static const char *const shapes[] = {
+        "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
+        "\"arguments\":$}}",
+        "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":$}",
+        "{\"id\":\"$\",\"function\":{\"name\":\"$\",\"arguments\":$}}",
+        "{\"functionCall\":{\"id\":\"$\",\"name\":\"$\",\"args\":$}}",
+        "{\"type\":\"function_call\",\"call_id\":\"$\",\"name\":\"$\","
+        "\"arguments\":$}"};
+    bool value = is_json(tcall_str_of(arguments)) && arguments[0] == '{';
+    const char *values[3];
+    char text[400];
+    tcall_writer quoted;
+    tcall_writer_init(&quoted, text, sizeof text - 1);
+    tcall_write_string(&quoted, arguments);
+    text[quoted.fill] = '\0';
+    values[0] = id;
+    values[1] = name;
+    values[2] = value ? arguments : "{}";
+    if (provider_at == 0 || provider_at == 4)
+        values[2] = text;
+    write_filled(out, shapes[provider_at], values);
+}
+
+static void write_answer(void)
+{
+    static const char *const heads[] = {
+        "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Ok\","
+        "\"tool_calls\":[",
+        "{\"content\":[", "{\"message\":{\"content\":\"Ok\",\"tool_calls\":[",
+        "{\"candidates\":[{\"content\":{\"parts\":[", "{\"output\":["};
+    static const char *const tails[] = {
+        "]},\"finish_reason\":\"$\"}]}", "],\"stop_reason\":\"$\"}",
+        "]},\"done\":true,\"done_reason\":\"$\"}",
+        "]},\"finishReason\":\"$\"}]}", "],\"status\":\"$\"}"};
+    /* what an answer without calls says in their place */
+    static const char *const said[] = {
+        "", "{\"type\":\"text\",\"text\":\"Ok\"}", "", "{\"text\":\"Ok\"}",
+        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
+        "\"output_text\",\"text\":\"Ok\"}]}"};
+    static const char *const ends[][2] = {{"stop", "length"},
+                                          {"tool_use", "max_tokens"},
+                                          {"stop", "length"},
+                                          {"STOP", "MAX_TOKENS"},
+                                          {"completed", "incomplete"}};
+    static const char *const names[] = {"look", "change", "fire",
+                                        "put",  "never",  "nobody"};
+    static const char *const ids[] = {"a", "b", "c", "a", ""};
+    uint32_t calls = once_in(2) ? 0 : 1 + chance(4), i;
+    const char *end;
+    tcall_writer out;
+    tcall_writer_init(&out, answer, sizeof answer - 1);
+    tcall_write_text(&out, heads[provider_at]);
+    for (i = 0; i < calls; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "%s%u", ids[chance(5)],
+                 once_in(8) ? 1 : total.calls + i);
+        tcall_write_text(&out, i ? "," : "");
+        write_call(&out, id, names[chance(6)],
+                   once_in(3) ? some_text() : "{\"n\":5}");
+    }
+    total.calls += calls;
+    tcall_write_text(&out, calls ? "" : said[provider_at]);
+    end = provider_at == 1 && !calls ? "end_turn"
+                                     : ends[provider_at][once_in(10)];
+    write_filled(&out, tails[provider_at], &end);
+    answer_len = out.fill;
+    if (once_in(30)) /* what comes is not what was meant */
+        answer[chance((uint32_t)answer_len)] = (char)chance(256);
+    if (once_in(30))
+        answer_len = chance((uint32_t)answer_len);
+}
+
+static int net_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    static const short statuses[] = {200, 200, 200, 200, 429, 500, 400};
+    (void)user;
+    if (once_in(10))
+        return once_in(8) ? TCALL_E_CONNECT : TCALL_E_AGAIN;
+    answered = sent = 0;
+    announced = req->body_len;
+    res->status = statuses[once_in(10) ? chance(7) : 0];
+    res->retry_after_ms = once_in(2) ? -1 : (long)chance(100);
+    write_answer();
+    return TCALL_OK;
+}
+
+static int net_write(void *user, const char *bytes, size_t len)
+{
+    (void)user;
+    (void)bytes;
+    if (once_in(10))
+        return once_in(30) ? TCALL_E_CLOSED : TCALL_E_AGAIN;
+    len = once_in(2) ? len : 1 + chance((uint32_t)len);
+    sent += len;
+    FINDING(sent <= announced);
+    return (int)len;
+}
+
+static int net_read(void *user, char *bytes, size_t cap)
+{
+    size_t left = answer_len - answered;
+    (void)user;
+    if (once_in(10))
+        return once_in(30) ? TCALL_E_CLOSED : TCALL_E_AGAIN;
+    if (left > cap)
+        left = cap;
+    if (left && once_in(2))
+        left = 1 + chance((uint32_t)left);
+    memcpy(bytes, answer + answered, left);
+    answered += left;
+    return (int)left;
+}
+
+static void net_close(void *user)
+{
+    (void)user;
+}
+
+/* ---- a life ---- */
+
+enum { ROOM = 1 << 15 };
+static char *page_end; /* the first byte that nobody may touch */
+static tcall tc;
+static tcall_agent agent;
+static tcall_agent_desc desc;
+
+/* Sets up a registry and an agent in a block of any size. */
+static int begin_life(void)
+{
+    size_t size = once_in(4) ? chance(ROOM) : 12000 + chance(ROOM - 12000);
+    tcall_desc d;
+    int r;
+    memset(page_end - ROOM, 0xA5, ROOM);
+    memset(&d, 0, sizeof d);
+    d.block = page_end - size;
+    d.block_size = size;
+    d.tools = tools;
+    d.tool_count = sizeof tools / sizeof *tools;
+    d.allow = TCALL_READ | TCALL_WRITE | TCALL_ACTUATE;
+    d.lazy_schemas = once_in(2);
+    d.hook_count = choose_hooks();
+    d.hooks = d.hook_count ? hooks : NULL;
+    d.approve = once_in(4) ? NULL : approve;
+    d.repair = once_in(2) ? repair : NULL;
+    d.on_event = hear;
+    d.now_ms = now;
+    memset(&told, 0, sizeof told);
+    r = tcall_init(&tc, &d);
+    FINDING(r == TCALL_OK || r == TCALL_E_MEMORY);
+    memset(&desc, 0, sizeof desc);
+    provider_at = (int)chance(5);
+    desc.tc = &tc;
+    desc.provider = tcall_provider_named(providers[provider_at]);
+    desc.model = "m";
+    desc.io_size = once_in(2) ? 0 : 64 + chance(1000);
+    desc.parallel = (int)chance(4);
+    desc.max_rounds = (int)chance(6);
+    desc.max_calls = (int)chance(8);
+    desc.max_ms = once_in(3) ? chance(2000) : 0;
+    desc.transport.open = net_open;
+    desc.transport.write = net_write;
+    desc.transport.read = net_read;
+    desc.transport.close = net_close;
+    desc.transport.now_ms = once_in(5) ? NULL : now;
+    return r < 0 ? r : tcall_agent_init(&agent, &desc);
+}
+
+/* Each call that is in the conversation has one result, after it. */
+static void check_chat(bool waits)
+{
+    tcall_item item;
+    size_t at = 0;
+    int calls = 0, results = 0;
+    while (tcall_chat_next(&agent.chat, &at, &item)) {
+        calls += item.kind == TCALL_ITEM_CALL;
+        results += item.kind == TCALL_ITEM_RESULT;
+        FINDING(results <= calls);
+    }
+    FINDING(waits || calls == results);
+}
+
+/* Everything is thrown away and loaded again, in the same block: damaged bytes
+ * may be refused, and then it is lost. */
+static bool lost;
+static int restart(void)
+{
+    static char bytes[1 << 16];
+    tcall_desc d = tc.desc;
+    tcall_writer out;
+    int r;
+    tcall_writer_init(&out, bytes, sizeof bytes);
+    r = tcall_agent_save(&agent, &out);
+    if (r < 0)
+        return r;
+    total.saved++;
+    memset(d.block, 0xA5, d.block_size);
+    memset(&told, 0, sizeof told);
+    places.running = 0;
+    r = tcall_init(&tc, &d);
+    FINDING(r == TCALL_OK);
+    r = tcall_agent_init(&agent, &desc);
+    FINDING(r == TCALL_OK);
+    if (once_in(20) && out.fill)
+        bytes[chance((uint32_t)out.fill)] ^= (char)(1 << chance(8));
+    r = tcall_agent_load(&agent, slice(bytes, out.fill));
+    lost = r < 0 && r != TCALL_E_AGAIN;
+    return lost ? r : TCALL_OK;
+}
+
+/* Goes on with a turn until it is over. Returns how it ended. */
+static int live(int r)
+{
+    int steps = 0;
+    while (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL) {
+        clock_ms += chance(30);
+        if (once_in(500))
+            tcall_agent_cancel(&agent);
+        if (r == TCALL_E_APPROVAL) {
+            total.waits++;
+            tcall_ledger_decide(&ledger, told.waiting,
+                                (tcall_verdict)chance(3));
+            if (once_in(8) && restart() < 0 && lost)
+                return TCALL_E_MEMORY;
+            if (steps > 5000)
+                tcall_agent_cancel(&agent);
+        }
+        r = tcall_agent_step(&agent);
+        if (++steps > 20000) {
+            FINDING(!"it ends");
+            return r;
+        }
+    }
+    return r;
+}
+
+/* A turn, and what must hold after it. */
+static int take_turn(void)
+{
+    int r = tcall_agent_say(&agent, tcall_str_of("Do it."));
+    total.turns++;
+    if (r == TCALL_OK || r == TCALL_E_AGAIN)
+        r = live(TCALL_E_AGAIN);
+    total.failed += r < 0;
+    if (lost)
+        return r;
+    FINDING(told.begun == told.ended && told.asked == told.decided);
+    FINDING(told.turns == told.turn_ends);
+    FINDING(places.running == 0);
+    FINDING(tc.block.high == 0);
+    check_chat(false);
+    return r;
+}
+
+static void live_once(uint64_t seed)
+{
+    uint32_t turns;
+    state = life_seed = seed;
+    lost = false;
+    chance(1);
+    if (begin_life() < 0) {
+        total.turns++;
+        return;
+    }
+    for (turns = 1 + chance(6); turns; turns--) {
+        if (take_turn() == TCALL_E_MEMORY)
+            break;
+        if (once_in(4)) {
+            provider_at = (int)chance(5);
+            desc.provider = tcall_provider_named(providers[provider_at]);
+            if (tcall_agent_use(&agent, &desc) < 0)
+                break;
+        }
+        if (once_in(6) && restart() < 0)
+            break;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    unsigned wanted = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 4000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = (char *)mmap(NULL, ROOM + page, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || mprotect(memory + ROOM, page, PROT_NONE) < 0)
+        return 1;
+    page_end = memory + ROOM;
+    while (total.turns < wanted && check_failed < 20)
+        live_once(seed++);
+    printf("test_fuzz: %u turns, %u calls, %u runs, %u waits, %u asked, %u "
+           "repaired, %u saved, %u failed\n",
+           total.turns, total.calls, total.runs, total.waits, total.approvals,
+           total.repaired, total.saved, total.failed);
+    check_passed += (int)total.turns;
+    return check_sum("test_fuzz");
+}
