@@ -49,21 +49,21 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn. */
-static bool tcall_agent_offer_room_(tcall_agent *agent)
+/* Takes room for the offer of a turn; returns it, or NULL. */
+static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
     agent->offer_size = rows / 8 + 1;
-    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
-    return tc->offer != NULL;
+    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
+    uint8_t *offer;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -74,7 +74,8 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (!tcall_agent_offer_room_(agent))
+    offer = tcall_agent_offer_room_(agent);
+    if (!offer)
         return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
@@ -86,6 +87,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_chat_init(&agent->chat, block);
     if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
+    desc->tc->offer = offer;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
