@@ -6,7 +6,7 @@
 #include "agent_calls.c"
 
 /* ==========================================================================
- * >>agent
+ * >>agent_loop: a turn, step by step
  *
  * One turn is a walk through the states below. A step is one of them, or one
  * piece of the body that goes out or comes in, or one call.
@@ -60,20 +60,11 @@ static bool tcall_agent_offer_room_(tcall_agent *agent)
     return tc->offer != NULL;
 }
 
-int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+/* Takes what the agent needs of the block. */
+static int tcall_agent_memory_(tcall_agent *agent)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
-    tcall_block *block;
-    memset(agent, 0, sizeof *agent);
-    agent->problem = tcall_agent_problem_(desc);
-    if (!agent->problem && desc->tc->offer)
-        agent->problem = "tc has an agent already: each needs one of its own";
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
-    agent->random = desc->seed;
-    block = &desc->tc->block;
+    tcall_block *block = &agent->desc.tc->block;
     if (!tcall_agent_offer_room_(agent))
         return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
@@ -84,10 +75,27 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
         return TCALL_E_MEMORY;
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
-    agent->state = TCALL_AGENT_IDLE_;
-    return TCALL_OK;
+    return tcall_agent_set_path_(agent);
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    int error;
+    memset(agent, 0, sizeof *agent);
+    agent->problem = tcall_agent_problem_(desc);
+    if (!agent->problem && desc->tc->offer)
+        agent->problem = "tc has an agent already: each needs one of its own";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    error = tcall_agent_memory_(agent);
+    if (error < 0)
+        desc->tc->offer = NULL; /* it has no agent, then */
+    else
+        agent->state = TCALL_AGENT_IDLE_;
+    return error < 0 ? error : TCALL_OK;
 }
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
