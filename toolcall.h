@@ -2384,6 +2384,12 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
 
 /* ==========================================================================
+ * >>registry: how a table of tools becomes one that can be called
+ *
+ * See >>tools.
+ */
+
+/* ==========================================================================
  * >>synonyms: words that mean much the same
  *
  * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
@@ -3655,8 +3661,8 @@ typedef struct tcall_agent_desc {
      * than TCALL_AGENT_ALL tools only those that they pick for what the user
      * says first: picks are made by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
-     * tools are offered that tc->desc permits. */
+     * that was to go back; other pick_opts by tcall_agent_use make them anew.
+     * NULL: all tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
@@ -13717,6 +13723,10 @@ static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 }
 
 #endif
+
+/* ==========================================================================
+ * >>registry
+ */
 
 /* ---- schemas of a row ---- */
 
@@ -25091,21 +25101,21 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn. */
-static bool tcall_agent_offer_room_(tcall_agent *agent)
+/* Takes room for the offer of a turn; returns it, or NULL. */
+static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
     agent->offer_size = rows / 8 + 1;
-    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
-    return tc->offer != NULL;
+    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
+    uint8_t *offer;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -25116,7 +25126,8 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    if (!tcall_agent_offer_room_(agent))
+    offer = tcall_agent_offer_room_(agent);
+    if (!offer)
         return TCALL_E_MEMORY;
     agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
     agent->io = tcall_block_gap_(block) + reader_size;
@@ -25128,6 +25139,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_chat_init(&agent->chat, block);
     if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
+    desc->tc->offer = offer;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }

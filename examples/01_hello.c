@@ -23,7 +23,8 @@ static const tcall_tool tools[] = {{
     .description = "Switch the light of this room on or off.",
     /* clang-format off */
     .parameters = TCALL_JSON({"type": "object", "required": ["on"],
-                              "properties": {"on": {"type": "boolean"}}}),
+                              "properties": {"on": {"type": "boolean",
+                                  "description": "Whether it is to be on"}}}),
     /* clang-format on */
     .run = set_light,
     .permissions = TCALL_ACTUATE,

@@ -20,12 +20,13 @@ static int set_valve(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-static const tcall_tool tools[] = {{.name = "set_valve",
-                                    .description = "Open or shut a valve.",
-                                    .shape = &valve_shape,
-                                    .run = set_valve,
-                                    .permissions = TCALL_ACTUATE,
-                                    .confirm = true}}; /* ask before each run */
+static const tcall_tool tools[] = {
+    {.name = "set_valve",
+     .description = "Open or shut one of the valves of the garden.",
+     .shape = &valve_shape,
+     .run = set_valve,
+     .permissions = TCALL_ACTUATE,
+     .confirm = true}}; /* ask before each run */
 
 /* Asked only for calls that can run: these very arguments were checked. */
 static tcall_verdict approve(void *user, const tcall_call *call)

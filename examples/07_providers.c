@@ -13,11 +13,16 @@ static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "a quarter past nine");
 }
 
-static const tcall_tool tools[] = {{.name = "get_time",
-                                    .description = "Tell the time.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = get_time,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "get_time",
+     .description = "Tell what time of the day it is on this machine.",
+     .parameters = TCALL_JSON({
+         "type" : "object",
+         "properties" : {},
+         "additionalProperties" : false
+     }),
+     .run = get_time,
+     .permissions = TCALL_READ}};
 
 static const struct {
     const tcall_provider *provider;

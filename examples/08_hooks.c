@@ -12,11 +12,16 @@ static int read_sensor(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "21.5 degrees");
 }
 
-static const tcall_tool tools[] = {{.name = "read_sensor",
-                                    .description = "Read the sensor outside.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = read_sensor,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "read_sensor",
+     .description = "Read the sensor for temperature outside the house.",
+     .parameters = TCALL_JSON({
+         "type" : "object",
+         "properties" : {},
+         "additionalProperties" : false
+     }),
+     .run = read_sensor,
+     .permissions = TCALL_READ}};
 
 /* Returns TCALL_OK, or the error that the call ends with. */
 static int at_most_twice(tcall_ctx *cx, void *user)

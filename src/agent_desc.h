@@ -63,8 +63,8 @@ typedef struct tcall_agent_desc {
      * than TCALL_AGENT_ALL tools only those that they pick for what the user
      * says first: picks are made by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew. NULL: all
-     * tools are offered that tc->desc permits. */
+     * that was to go back; other pick_opts by tcall_agent_use make them anew.
+     * NULL: all tools are offered that tc->desc permits. */
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 

@@ -49,38 +49,21 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn. */
-static bool tcall_agent_offer_room_(tcall_agent *agent)
+/* Takes room for the offer of a turn; returns it, or NULL. */
+static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
 {
     tcall *tc = agent->desc.tc;
     const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
     agent->offer_size = rows / 8 + 1;
-    tc->offer = (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
-    return tc->offer != NULL;
-}
-
-/* Takes what the agent needs of the block. */
-static int tcall_agent_memory_(tcall_agent *agent)
-{
-    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
-    tcall_block *block = &agent->desc.tc->block;
-    if (!tcall_agent_offer_room_(agent))
-        return TCALL_E_MEMORY;
-    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
-    agent->io = tcall_block_gap_(block) + reader_size;
-    if (!tcall_block_grow_(block, reader_size) ||
-        !tcall_block_room_(block, agent->desc.io_size) ||
-        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
-        return TCALL_E_MEMORY;
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, block);
-    return tcall_agent_set_path_(agent);
+    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    int error;
+    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
+    tcall_block *block;
+    uint8_t *offer;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -90,12 +73,23 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
-    error = tcall_agent_memory_(agent);
-    if (error < 0)
-        desc->tc->offer = NULL; /* it has no agent, then */
-    else
-        agent->state = TCALL_AGENT_IDLE_;
-    return error < 0 ? error : TCALL_OK;
+    block = &desc->tc->block;
+    offer = tcall_agent_offer_room_(agent);
+    if (!offer)
+        return TCALL_E_MEMORY;
+    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
+    agent->io = tcall_block_gap_(block) + reader_size;
+    if (!tcall_block_grow_(block, reader_size) ||
+        !tcall_block_room_(block, agent->desc.io_size) ||
+        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
+        return TCALL_E_MEMORY;
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, block);
+    if (tcall_agent_set_path_(agent) < 0)
+        return TCALL_E_MEMORY;
+    desc->tc->offer = offer;
+    agent->state = TCALL_AGENT_IDLE_;
+    return TCALL_OK;
 }
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)

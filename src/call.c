@@ -3,7 +3,7 @@
 #include "lenient.c"
 #include "shape_text.c"
 #include "read.c"
-#include "tools.c"
+#include "registry.c"
 
 /* ==========================================================================
  * >>call

@@ -1,5 +1,5 @@
 #pragma once
-#include "tools.c"
+#include "registry.c"
 #include "words.c"
 #include "synonyms.c"
 

@@ -655,6 +655,7 @@ static void test_edit(const edit *change, size_t thinker, bool restart)
 {
     static char saved[4096];
     tcall_agent_desc desc;
+    tcall_desc registry;
     tcall_str text;
     int i, failed = check_failed;
     begin(thinkers[thinker].provider, sizeof block);
@@ -674,6 +675,8 @@ static void test_edit(const edit *change, size_t thinker, bool restart)
         tcall_writer writer;
         tcall_writer_init(&writer, saved, sizeof saved);
         CHECK(tcall_agent_save(&agent, &writer) == TCALL_OK);
+        registry = tc.desc;
+        CHECK(tcall_init(&tc, &registry) == TCALL_OK);
         CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
         text.ptr = saved;
         text.len = writer.fill;

@@ -8,7 +8,9 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "tools/files.h"
 
-static char block[1 << 20], memory[TTOOL_MEMORY], result[1 << 20];
+#include <stdio.h>
+
+static char block[1 << 20], memory[4 * TTOOL_MEMORY], result[1 << 20];
 static char arguments[1 << 16];
 static ttool_workspace ws;
 static tcall_tool rows[TTOOL_FILE_TOOLS];
@@ -25,8 +27,10 @@ static int call(const char *name, const tcall_writer *w)
     c.arguments.ptr = w->buf;
     c.arguments.len = w->fill;
     tcall_hydrate(&tc, &c);
-    tcall_writer_init(&out, result, sizeof result);
-    r = tcall_invoke(&tc, &c, &out);
+    do {
+        tcall_writer_init(&out, result, sizeof result);
+        r = tcall_invoke(&tc, &c, &out);
+    } while (r == TCALL_E_AGAIN);
     fwrite(result, 1, out.fill, stdout);
     tcall_release(&tc, &c);
     return r;

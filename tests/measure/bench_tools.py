@@ -56,7 +56,8 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     ours = OUT / "bench_tools"
     tools = [ROOT / "tools" / f"{name}.c" for name in
-             ("files", "walk", "place", "pattern", "seen", "text", "tool", "workspace")]
+             ("files", "lines", "search", "walk", "place", "pattern", "seen",
+             "text", "tool", "workspace")]
     subprocess.run([os.environ.get("CC", "cc"), "-std=c99", "-O2", "-I.", "-o",
                     ours, HERE / "bench_tools.c", *tools], cwd=ROOT, check=True)
     place = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

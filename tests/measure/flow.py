@@ -25,11 +25,14 @@ PROVIDERS = ["openai", "anthropic", "gemini", "ollama"]
 MACHINES = [("host -O2", False, "-O2", 0.55), ("host -Os", False, "-Os", 0.65),
             ("Cortex-M4 -Os", True, "-Os", 0.65),
             ("Cortex-M4 -O2", True, "-O2", 0.65)]
-# Where an aim is missed: the ratio measured last, see bench.py.
-HELD = {"host -O2": {"anthropic": 0.609, "gemini": 0.562},
-        "host -Os": {"anthropic": 0.677},
-        "Cortex-M4 -Os": {"anthropic": 0.731, "gemini": 0.713},
-        "Cortex-M4 -O2": {"anthropic": 0.654, "gemini": 0.652}}
+# Where an aim is missed: the ratio measured last, see bench.py. Ollama's answer
+# holds thinking, which is kept, since it goes back.
+HELD = {"host -O2": {"anthropic": 0.609, "gemini": 0.562, "ollama": 0.597},
+        "host -Os": {"anthropic": 0.677, "ollama": 0.668},
+        "Cortex-M4 -Os": {"anthropic": 0.760, "gemini": 0.739,
+                          "ollama": 0.795},
+        "Cortex-M4 -O2": {"anthropic": 0.680, "gemini": 0.659,
+                          "ollama": 0.714}}
 
 
 def build(side, row, cross, level, cjson):

@@ -1,0 +1,632 @@
+#pragma once
+#include "registry.h"
+#include "tools.c"
+
+/* ==========================================================================
+ * >>registry
+ */
+
+/* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+static int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = (count * size + 7) & ~(size_t)7;
+    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* Compiles into the free part of the block; the program is not held yet. */
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
+{
+    tcall_block *block = &tc->block;
+    int r =
+        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
+                             tcall_block_free_(block), TCALL_DRAFT_2020);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
+            r = TCALL_E_MEMORY;
+    return r;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself
+ * what it can check. */
+static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
+{
+    int r;
+    if (!tc->desc.validator)
+        return tcall_tool_compile_(tc, schema, text);
+    r = tcall_scan_whole_(tcall_str_of(text));
+    memset(schema, 0, sizeof *schema);
+    schema->reason = "is not JSON";
+    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+}
+
+/* Reports a schema that was refused, in its own words. */
+static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
+                                const char *which, const tcall_schema *refused)
+{
+    tcall_writer *out = tcall_report_(tc, tool->name);
+    if (out) {
+        tcall_write_text(out, which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, refused);
+        tcall_write_text(out, "\n");
+    }
+    return TCALL_E_TOOL;
+}
+
+/* Compiles one schema of a row, for the report; a program that `keep` is given
+ * for is held in the block. */
+static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
+                             const char *which, const char *text,
+                             tcall_schema *keep)
+{
+    tcall_schema scratch, *schema = keep ? keep : &scratch;
+    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    if (r == TCALL_E_SCHEMA)
+        return tcall_schema_refuse_(tc, tool, which, schema);
+    if (r > 0 && keep)
+        tcall_block_grow_(&tc->block, (size_t)r);
+    return r < 0 ? r : TCALL_OK;
+}
+
+/* All schemas of a row are compiled, so that a wrong one shows at the start;
+ * only the one that checks calls is kept. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
+    r = tcall_worse_(r,
+                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
+                                             tool->provider_schema, NULL));
+}
+
+/* Can a value of this schema be an object? */
+static bool tcall_takes_object_(const char *schema)
+{
+    const char *type = tcall_text_get_(schema, "type"), *word;
+    if (!type)
+        return *schema == '{';
+    if (*type != '[')
+        return tcall_text_is_(type, "object");
+    for (word = tcall_text_first_(type); word && !tcall_text_closes_(word);
+         word = tcall_text_next_(tcall_text_skip_(word)))
+        if (tcall_text_is_(word, "object"))
+            return true;
+    return false;
+}
+
+/* Does a schema require a member that it does not permit? */
+static bool tcall_wants_the_forbidden_(const char *schema)
+{
+    const char *more = tcall_text_get_(schema, "additionalProperties");
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    if (!more || *more != 'f' || tcall_text_get_(schema, "patternProperties"))
+        return false;
+    for (; name && !tcall_text_closes_(name);
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        tcall_str inner = tcall_text_inner_(name);
+        if (!memchr(inner.ptr, '\\', inner.len) &&
+            !(properties && tcall_text_member_(properties, inner)))
+            return true;
+    }
+    return false;
+}
+
+#ifndef TOOLCALL_NO_BIND
+
+/* Is the default a value of the field's kind? It is stored in the free part of
+ * the block, where that has room. */
+static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
+{
+    const tcall_block *block = &tc->block;
+    return (field->type == TCALL_STRING ||
+            tcall_scan_whole_(tcall_str_of(field->text)) >= 0) &&
+           (field->size > tcall_block_free_(block) ||
+            tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
+}
+
+/* What is wrong with the fields of a row, in a sentence, or NULL. */
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    const tcall_field *field;
+    for (field = tool->fields; field && field->name; field++) {
+        size_t items = field->capacity ? field->capacity : 1;
+        if (field->offset + items * field->size > tool->args_size ||
+            (field->capacity && field->count_at >= tool->args_size))
+            return "fields do not fit into args_size: they are of another "
+                   "struct";
+        if (properties && !tcall_text_get_(properties, field->name))
+            return "fields has a name that is none of the properties of "
+                   "parameters";
+        if (field->text && !tcall_default_fits_(tc, field))
+            return "fields has a default that is not of its kind";
+    }
+    return NULL;
+}
+
+#else
+
+static const char *tcall_fields_problem_(const tcall *tc,
+                                         const tcall_tool *tool,
+                                         const char *properties)
+{
+    (void)tc;
+    (void)tool;
+    (void)properties;
+    return NULL;
+}
+
+#endif
+
+/* What cannot work in a row whose schemas are right each by itself. */
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    const char *schema, *problem;
+    if (!tool->parameters || tc->desc.validator)
+        return TCALL_OK;
+    schema = tcall_text_space_(tool->parameters);
+    problem =
+        tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
+    TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
+                  "parameters must take an object: arguments are one");
+    TCALL_REFUSE_(&review, tcall_wants_the_forbidden_(schema),
+                  "required names what additionalProperties forbids: add it to "
+                  "properties");
+    TCALL_REFUSE_(&review, problem != NULL, problem);
+    return review.error;
+}
+
+/* Takes the table of compiled schemas, unless they are made when a call comes
+ * or somebody else checks. */
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    if (tc->desc.lazy_schemas || tc->desc.validator)
+        return TCALL_OK;
+    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
+    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* Returns where the compiled schema of a row is kept, or NULL. */
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    return tc->schemas ? &tc->schemas[row] : NULL;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+}
+
+/* Forgets the schema of a tool that is removed. */
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    if (tc->schemas)
+        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+}
+
+#else
+
+/* Without schemas a row that has one was refused. */
+typedef struct tcall_schema tcall_schema;
+
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
+                              tcall_schema *keep)
+{
+    (void)tc;
+    (void)tool;
+    (void)keep;
+    return TCALL_OK;
+}
+
+static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return TCALL_OK;
+}
+
+static int tcall_schemas_(tcall *tc, size_t rows)
+{
+    (void)tc;
+    (void)rows;
+    return TCALL_OK;
+}
+
+static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+    return NULL;
+}
+
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return false;
+}
+
+static void tcall_schema_drop_(tcall *tc, size_t row)
+{
+    (void)tc;
+    (void)row;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
+
+/* ---- the order of hooks ---- */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* The states that each stage is due in. */
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* True when hook a runs before hook b, which is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *first,
+                               const tcall_hook *second)
+{
+    if (first->stage != second->stage)
+        return first->stage < second->stage;
+    if (tcall_due_[first->stage] & TCALL_LATE_)
+        return first->priority < second->priority;
+    return first->priority > second->priority;
+}
+
+/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
+ * Equal ones keep the order of the tables. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
+    }
+}
+
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
+
+/* The same for a table of hooks. */
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hooks, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
+            r = TCALL_E_TOOL;
+    return r;
+}
+
+/* Orders the hooks of the registry and of one tool, which may be NULL. The
+ * room of a row that was used before is used again. */
+static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
+                              tcall_order_ *order)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
+    return TCALL_OK;
+}
+
+/* Checks the hooks of a tool and puts them in order with the registry's. */
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count || !tc->orders)
+        return r;
+    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+}
+
+/* The same for the registry. Rows have orders of their own only where a tool
+ * has hooks, or may come with some. */
+static int tcall_desc_hooks_(tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (rows) {
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+    }
+    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+}
+
+#else
+
+/* Without hooks there is nothing to order: a table of them is a fault. */
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    (void)tc;
+    (void)tool;
+    return TCALL_OK;
+}
+
+static int tcall_desc_hooks_(tcall *tc)
+{
+    (void)tc;
+    return TCALL_OK;
+}
+
+#endif
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_row_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    if (r == TCALL_OK)
+        r = tcall_row_agrees_(tc, tool);
+    if (r == TCALL_OK)
+        tcall_row_notes_(tc, tool);
+    return r;
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    memset(tc, 0, sizeof *tc);
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_desc_check_(tc);
+    if (r == TCALL_OK)
+        r = tcall_tables_(tc);
+    if (r == TCALL_OK)
+        r = tcall_desc_hooks_(tc);
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
+        tcall_name_insert_(tc, i);
+    }
+    /* After an error nothing can be found, and so nothing can be called. */
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+/* Makes a row free. */
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    /* Where an agent talks, what the block held before it cannot grow. */
+    if (tc->offer && tool->hook_count)
+        return TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
+    r = tcall_row_add_(tc, row, NULL);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
+/* Returns milliseconds, or 0 without a clock. */
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
+{
+    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
+/* Sends an event to all who want it. */
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
+    event->kind = kind;
+    tc->dispatch = &dispatch;
+    if (tc->desc.on_event)
+        tc->desc.on_event(tc->desc.user, event);
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
+        if (!listener->kinds || listener->kinds >> kind & 1)
+            listener->on_event(listener->user, event);
+    }
+    tc->dispatch = dispatch.outer;
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
