@@ -13413,7 +13413,7 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 
 /* Lists a row under its name, unless there is none or an earlier row has it:
  * both are faults that were reported. */
-static void tcall_name_insert_(tcall *tc, size_t row)
+TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
 {
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
@@ -13428,7 +13428,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
 }
 
 /* Takes a name that is listed off the list. */
-static void tcall_name_remove_(tcall *tc, tcall_str name)
+TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
     size_t place = tcall_name_place_(tc, name, &found);
@@ -13602,7 +13602,8 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 #endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
+                                                   const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
     TCALL_REFUSE_(&review,
@@ -13637,7 +13638,7 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 }
 
 /* The same for the registry itself. */
-static int tcall_desc_check_(tcall *tc)
+TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
@@ -13693,7 +13694,7 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
@@ -13716,7 +13717,7 @@ static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 
 #else
 
-static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
     (void)tool;
@@ -25058,7 +25059,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
- * >>agent
+ * >>agent_loop: a turn, step by step
  *
  * One turn is a walk through the states below. A step is one of them, or one
  * piece of the body that goes out or comes in, or one call.

@@ -1,7 +1,6 @@
-/* 10_plan.c - plan only: the model says what it would call, each call is
- * checked, nothing runs. The caller looks, answers, or drops the plan: what is
- * said next drops it, and tcall_agent_plan without a text goes on with it. Key,
- * URL and how to compile it: see 01_hello.c. */
+/* 10_plan.c - plan only: each call of the model is checked, and nothing runs.
+ * The caller answers it or drops the plan. Key, URL, compiling: see 01_hello.c.
+ */
 #include "port/port.h"
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
@@ -32,7 +31,6 @@ int main(int argc, char **argv)
     static tcall tc;
     static tcall_agent agent;
     const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
-    int error, count;
     tport_init(&port, &(tport_desc){.url = url});
     tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
                                   .tool_count = 1, .allow = TCALL_ACTUATE});
@@ -42,11 +40,11 @@ int main(int argc, char **argv)
                                          .provider = &tcall_openai,
                                          .model = "gpt-5.4",
                                          .key = getenv("OPENAI_API_KEY")});
-    count =
-        tcall_agent_plan(&agent, tcall_str_of("Switch relay 7 on!"), NULL, 0);
+    const tcall_str text = tcall_str_of("Switch relay 7 on!");
+    int count = tcall_agent_plan(&agent, text, NULL, 0);
     for (int i = 0; i < count; i++) {
         tcall_call call;
-        error = tcall_agent_call(&agent, i, &call);
+        int error = tcall_agent_call(&agent, i, &call);
         printf("%.*s %.*s: %s\n", (int)call.name.len, call.name.ptr,
                (int)call.arguments.len, call.arguments.ptr,
                error ? tcall_error_text(error) : "could run");

@@ -1,6 +1,6 @@
 #pragma once
 #include "save.h"
-#include "agent.c"
+#include "agent_loop.c"
 
 /* ==========================================================================
  * >>save

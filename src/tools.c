@@ -125,7 +125,7 @@ const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i, unsigned allow)
 
 /* Lists a row under its name, unless there is none or an earlier row has it:
  * both are faults that were reported. */
-static void tcall_name_insert_(tcall *tc, size_t row)
+TCALL_SHARED_ void tcall_name_insert_(tcall *tc, size_t row)
 {
     bool found;
     tcall_str name = tcall_str_of(tc->desc.tools[row].name);
@@ -140,7 +140,7 @@ static void tcall_name_insert_(tcall *tc, size_t row)
 }
 
 /* Takes a name that is listed off the list. */
-static void tcall_name_remove_(tcall *tc, tcall_str name)
+TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
 {
     bool found;
     size_t place = tcall_name_place_(tc, name, &found);
@@ -314,7 +314,8 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
 #endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
+TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
+                                                   const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
     TCALL_REFUSE_(&review,
@@ -349,7 +350,7 @@ TCALL_NOINLINE_ static int tcall_row_check_(tcall *tc, const tcall_tool *tool)
 }
 
 /* The same for the registry itself. */
-static int tcall_desc_check_(tcall *tc)
+TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
@@ -405,7 +406,7 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
@@ -428,7 +429,7 @@ static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 
 #else
 
-static void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 {
     (void)tc;
     (void)tool;

@@ -354,27 +354,6 @@ static void check_interrupt(void)
     close(listener), close(out);
 }
 
-/* The first example, against a stand-in. */
-static void check_hello(void)
-{
-    const char *server[] = {path_of("standin"), "--plain", NULL};
-    char address[64], text[256] = "";
-    const char *hello[] = {path_of("hello"), address, NULL};
-    int in, from, out, status = -1;
-    pid_t pid = start_standin(server, &in, address, sizeof address);
-    pid_t run = start(hello, &from, &out);
-    size_t n = 0;
-    ssize_t got;
-
-    while (n + 1 < sizeof text &&
-           (got = read(out, text + n, sizeof text - 1 - n)) > 0)
-        n += (size_t)got;
-    CHECK(strstr(text, "The light is on.") && strstr(text, "answered: done"));
-    CHECK(waitpid(run, &status, 0) == run && status == 0);
-    close(from), close(out), close(in);
-    waitpid(pid, NULL, 0);
-}
-
 /* Each of the ready-made tools, in a directory of its own. */
 static const struct {
     const char *request;
@@ -500,8 +479,8 @@ static void check_rest(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const programs[] = {"agent", "hello", "standin",
-                                           "standin.crt", "standin.key"};
+    static const char *const programs[] = {"agent", "standin", "standin.crt",
+                                           "standin.key"};
     static const char *const variables[] = {
         "OPENAI_API_KEY",  "OPENAI_BASE_URL",   "OPENAI_MODEL",
         "OLLAMA_API_KEY",  "OLLAMA_HOST",       "OLLAMA_MODEL",
@@ -532,7 +511,6 @@ int main(int argc, char **argv)
     check_trace();
     check_plain();
     check_interrupt();
-    check_hello();
     check_workspace();
     check_rest();
     return check_sum("test_agent_e2e");

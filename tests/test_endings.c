@@ -4,7 +4,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/agent.c"
+#include "../src/agent_loop.c"
 #include "../src/providers.c"
 #endif
 #include "check.h"

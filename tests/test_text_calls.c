@@ -6,7 +6,7 @@
 #else
 #include "../src/text_calls.c"
 #include "../src/providers.c"
-#include "../src/agent.c"
+#include "../src/agent_loop.c"
 #endif
 #include "check.h"
 #include "wire.h"

@@ -6,7 +6,7 @@
 #include "agent_calls.c"
 
 /* ==========================================================================
- * >>agent
+ * >>agent_loop: a turn, step by step
  *
  * One turn is a walk through the states below. A step is one of them, or one
  * piece of the body that goes out or comes in, or one call.
