@@ -195,6 +195,7 @@ $(BUILD)/shapes: tools/shapes.c
 $(tools): $(tools_of)
 	@rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
 	$(HUSH) $(COMPILE) -c $< -o $@
 
 # The certificate of the stand-in model, and of the servers in tests.
@@ -206,7 +207,7 @@ $(BUILD)/mkcert: tests/mkcert.c
 $(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
-	@mkdir -p $(BUILD)/port $(BUILD)/tests $(BUILD)/tools && touch $@
+	@mkdir -p $(BUILD) && touch $@
 deps: $(BUILD)/deps
 
 format:

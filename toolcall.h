@@ -2198,6 +2198,10 @@ typedef struct tcall_tool {
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
+/* The parameters of a tool that takes no arguments. */
+#define TCALL_NO_PARAMETERS                   \
+    "{\"type\":\"object\",\"properties\":{}," \
+    "\"additionalProperties\":false}"
 /* Raw JSON in C source, without backslashes. */
 #define TCALL_JSON(...) #__VA_ARGS__
 

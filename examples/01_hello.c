@@ -22,8 +22,8 @@ static const tcall_tool tools[] = {{
     .name = "set_light",
     .description = "Switch the light of this room on or off.",
     /* clang-format off */
-    .parameters = TCALL_JSON({"type": "object", "required": ["on"],
-                              "properties": {"on": {"type": "boolean"}}}),
+    .parameters = TCALL_JSON({"type": "object", "required": ["on"], "properties":
+        {"on": {"type": "boolean", "description": "true: lit"}}}),
     /* clang-format on */
     .run = set_light,
     .permissions = TCALL_ACTUATE,

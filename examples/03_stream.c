@@ -12,11 +12,12 @@ static int read_tank(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "37 percent full");
 }
 
-static const tcall_tool tools[] = {{.name = "read_tank",
-                                    .description = "Say how full the tank is.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = read_tank,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "read_tank",
+     .description = "Say how full the tank of water is, in percent.",
+     .parameters = TCALL_NO_PARAMETERS,
+     .run = read_tank,
+     .permissions = TCALL_READ}};
 
 /* A terminal obeys control characters: none that came from outside is shown. */
 static void on_event(void *user, const tcall_event *event)

@@ -1,6 +1,5 @@
-/* 04_approve.c - a person sees what would run and says y; whatever else is
- * typed, or no person at all, means no. Try it without a model: cc -I.
- * examples/04_approve.c -o 04_approve && ./04_approve */
+/* 04_approve.c - a person sees what would run and says y; all else means no.
+ *     cc -I. examples/04_approve.c -o 04_approve && ./04_approve */
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include <stdio.h>
@@ -20,12 +19,13 @@ static int set_valve(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-static const tcall_tool tools[] = {{.name = "set_valve",
-                                    .description = "Open or shut a valve.",
-                                    .shape = &valve_shape,
-                                    .run = set_valve,
-                                    .permissions = TCALL_ACTUATE,
-                                    .confirm = true}}; /* ask before each run */
+static const tcall_tool tools[] = {
+    {.name = "set_valve",
+     .description = "Open or shut one of the four garden valves.",
+     .shape = &valve_shape,
+     .run = set_valve,
+     .permissions = TCALL_ACTUATE,
+     .confirm = true}}; /* ask before each run */
 
 /* Asked only for calls that can run: these very arguments were checked. */
 static tcall_verdict approve(void *user, const tcall_call *call)

@@ -12,12 +12,13 @@ static int erase_log(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-static const tcall_tool tools[] = {{.name = "erase_log",
-                                    .description = "Erase the log.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = erase_log,
-                                    .permissions = TCALL_WRITE,
-                                    .confirm = true}};
+static const tcall_tool tools[] = {
+    {.name = "erase_log",
+     .description = "Erase the log, with all that was measured.",
+     .parameters = TCALL_NO_PARAMETERS,
+     .run = erase_log,
+     .permissions = TCALL_WRITE,
+     .confirm = true}};
 
 /* The rows hold no pointers: kept in flash, they are good after a restart. */
 static tcall_ledger_row rows[8];

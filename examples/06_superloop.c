@@ -17,11 +17,12 @@ static int measure(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "21.5 degrees");
 }
 
-static const tcall_tool tools[] = {{.name = "measure_temperature",
-                                    .description = "Measure the temperature.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = measure,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "measure_temperature",
+     .description = "Measure the temperature of this room, in degrees.",
+     .parameters = TCALL_NO_PARAMETERS,
+     .run = measure,
+     .permissions = TCALL_READ}};
 
 int main(int argc, char **argv)
 {

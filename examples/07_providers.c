@@ -1,6 +1,5 @@
-/* 07_providers.c - one conversation, answered by several providers in turn:
- * what each may not see of another's (its reasoning) stays away by itself.
- *     07_providers [URL]    How to compile it: see 01_hello.c. */
+/* 07_providers.c - one conversation, answered by several providers in turn; the
+ * reasoning of each stays with it. Compiling: see 01_hello.c. */
 #include "port/port.h"
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
@@ -13,11 +12,12 @@ static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "a quarter past nine");
 }
 
-static const tcall_tool tools[] = {{.name = "get_time",
-                                    .description = "Tell the time.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = get_time,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "get_time",
+     .description = "Tell the time, as people here would say it.",
+     .parameters = TCALL_NO_PARAMETERS,
+     .run = get_time,
+     .permissions = TCALL_READ}};
 
 static const struct {
     const tcall_provider *provider;
@@ -34,12 +34,12 @@ int main(int argc, char **argv)
     static tport ports[3];
     static tcall tc;
     static tcall_agent agent;
-    int error =
-        tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
-                                      .tool_count = 1, .allow = TCALL_READ});
+    int error = TCALL_OK;
+    tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
+                                  .tool_count = 1, .allow = TCALL_READ});
     for (int i = 0; i < 3 && !error; i++) {
-        tport_init(&ports[i],
-                   &(tport_desc){.url = argc > 1 ? argv[1] : services[i].url});
+        const char *url = argc > 1 ? argv[1] : services[i].url;
+        tport_init(&ports[i], &(tport_desc){.url = url});
         const tcall_agent_desc desc = {.tc = &tc,
                                        .transport = tport_transport(&ports[i]),
                                        .provider = services[i].provider,
@@ -48,12 +48,12 @@ int main(int argc, char **argv)
         error = i ? tcall_agent_use(&agent, &desc)
                   : tcall_agent_init(&agent, &desc);
         if (!error)
-            error = tcall_agent_run(&agent, tcall_str_of("What is the time?"));
+            error = tcall_agent_run(&agent, tcall_str_of("Tell the time!"));
         tcall_str said = tcall_agent_text(&agent);
         printf("%s: %.*s %s\n", desc.provider->name, (int)said.len, said.ptr,
                error ? tport_error(&ports[i]) : "");
     }
-    for (int i = 0; i < 3; i++)
-        tport_free(&ports[i]);
+    for (int i = 0; i < 3;)
+        tport_free(&ports[i++]);
     return error != 0;
 }

@@ -1,6 +1,6 @@
-/* 08_hooks.c - what is done around each call, without touching the tools: a
- * log, a cache of results, and a hook of our own. cc -I. examples/08_hooks.c -o
- * 08_hooks && ./08_hooks */
+/* 08_hooks.c - around each call, without touching the tools: a log, a cache of
+ * results, and a hook of our own.
+ *     cc -I. examples/08_hooks.c -o 08_hooks && ./08_hooks */
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include <stdio.h>
@@ -12,11 +12,12 @@ static int read_sensor(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "21.5 degrees");
 }
 
-static const tcall_tool tools[] = {{.name = "read_sensor",
-                                    .description = "Read the sensor outside.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = read_sensor,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "read_sensor",
+     .description = "Read the sensor outside: degrees Celsius.",
+     .parameters = TCALL_NO_PARAMETERS,
+     .run = read_sensor,
+     .permissions = TCALL_READ}};
 
 /* Returns TCALL_OK, or the error that the call ends with. */
 static int at_most_twice(tcall_ctx *cx, void *user)

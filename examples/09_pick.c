@@ -27,7 +27,7 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-#define NONE .parameters = "{\"type\":\"object\"}", .run = run
+#define NONE .parameters = TCALL_NO_PARAMETERS, .run = run
 static const tcall_tool tools[] = {
     {"set_lamp", .description = "Switch a lamp of the house on or off.", NONE},
     {"play_music", .description = "Play a song or an album of songs.", NONE},

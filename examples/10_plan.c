@@ -18,11 +18,12 @@ static int set_relay(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done"); /* never comes to pass here */
 }
 
-static const tcall_tool tools[] = {{.name = "set_relay",
-                                    .description = "Switch a relay on or off.",
-                                    .shape = &relay_shape,
-                                    .run = set_relay,
-                                    .permissions = TCALL_ACTUATE}};
+static const tcall_tool tools[] = {
+    {.name = "set_relay",
+     .description = "Switch one of the nine relays on or off.",
+     .shape = &relay_shape,
+     .run = set_relay,
+     .permissions = TCALL_ACTUATE}};
 
 int main(int argc, char **argv)
 {

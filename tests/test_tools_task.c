@@ -230,7 +230,7 @@ static void work(void)
     PART(turn(writer) == TCALL_OK && writes == 0 && approvals == 0);
     PART(strstr(sent[0], "\"change\"") && !strstr(sent[1], "\"change\""));
     PART(strstr(sent[2], "unknown-tool") != NULL); /* it was not offered */
-    start(with(0), TCALL_EVERYTHING, 0, 0, 0); /* as default */
+    start(with(0), TCALL_EVERYTHING, 0, 0, 0);     /* as default */
     PART(turn(writer) == TCALL_OK && writes == 0);
     start(with(TCALL_EVERYTHING), TCALL_EVERYTHING, 0, 0, 0);
     PART(turn(writer) == TCALL_OK && writes == 0 && approvals == 1);
@@ -356,7 +356,8 @@ static void budgets(void)
 static int assist(tcall_ctx *cx, void *user)
 {
     (void)user;
-    if (!cx->failure.code || strcmp(cx->failure.code, "LLM_ASSIST_REQUIRED") != 0)
+    if (!cx->failure.code ||
+        strcmp(cx->failure.code, "LLM_ASSIST_REQUIRED") != 0)
         return TCALL_OK;
     return tcall_respond(
         cx, tcall_json_str(tcall_json_get(cx->call->args, "prompt")));
