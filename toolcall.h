@@ -20024,7 +20024,7 @@ static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
 
 static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
-    int i;
+    uint16_t i;
     for (i = 0; i < loops->count; i++)
         if (loops->done[i].call == call)
             return true;

