@@ -346,8 +346,8 @@ static void write_call(tcall_writer *out, const char *id, const char *name,
 static void write_answer(void)
 {
     static const char *const heads[] = {
-        "{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Ok\","
-        "\"tool_calls\":[",
+        ("{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Ok\","
+         "\"tool_calls\":["),
         "{\"content\":[", "{\"message\":{\"content\":\"Ok\",\"tool_calls\":[",
         "{\"candidates\":[{\"content\":{\"parts\":[", "{\"output\":["};
     static const char *const tails[] = {
@@ -357,8 +357,8 @@ static void write_answer(void)
     /* what an answer without calls says in their place */
     static const char *const said[] = {
         "", "{\"type\":\"text\",\"text\":\"Ok\"}", "", "{\"text\":\"Ok\"}",
-        "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
-        "\"output_text\",\"text\":\"Ok\"}]}"};
+        ("{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
+         "\"output_text\",\"text\":\"Ok\"}]}")};
     static const char *const ends[][2] = {{"stop", "length"},
                                           {"tool_use", "max_tokens"},
                                           {"stop", "length"},
@@ -548,7 +548,7 @@ static int live(int r)
         }
         r = tcall_agent_step(&agent);
         if (++steps > 20000) {
-            FINDING(!"it ends");
+            FINDING(steps <= 20000); /* it ends */
             return r;
         }
     }

@@ -58,7 +58,7 @@ static void passes(const char *secret, const char *text, const char *wanted)
 /* A form of the key between other words: masked, wherever the text is cut. */
 static void hides(const char *form)
 {
-    char text[1024];
+    char text[4096];
     snprintf(text, sizeof text, "{\"a\":\"%s\",\"b\":1}", form);
     passes(KEY, text, "{\"a\":\"***\",\"b\":1}");
     snprintf(text, sizeof text, "%s", form);

@@ -485,7 +485,7 @@ static void escapes(void)
     snprintf(id, sizeof id, "M1 %s", who);
     snprintf(want, sizeof want, "tried %d", (int)TCALL_ARRAY_LEN(attempts));
     before = look();
-    PART(bash("python3 attempts.py", 20000) == TCALL_OK && says(want));
+    PART(bash("python3 attempts.py", 60000) == TCALL_OK && says(want));
     if (strstr(result, "ESCAPED") || strstr(result, "NOT TRIED"))
         printf("     %s\n", result);
     PART(!strstr(result, "ESCAPED") && !strstr(result, "NOT TRIED") &&
@@ -575,21 +575,21 @@ static void limits(void)
     d.max_tmp_mb = 8;
     d.max_processes = 40;
     PART(start(d));
-    PART(bash("python3 -c 'x = bytearray(1 << 30)'", 20000) == TCALL_OK &&
+    PART(bash("python3 -c 'x = bytearray(1 << 30)'", 60000) == TCALL_OK &&
          says("MemoryError"));
     PART(bash("python3 -c 'open(\"/tmp/x\", \"wb\").write(bytes(100 << 20))'",
-              20000) == TCALL_OK &&
+              60000) == TCALL_OK &&
          says("No space left"));
     PART(bash("python3 -c 'exec(\"import os, time\\nn = 0\\ntry:\\n while n < "
               "10000:\\n  if os.fork() == 0: time.sleep(9)\\n  n += 1\\nexcept "
               "BlockingIOError: print(\\\"at\\\", n)\")'",
-              20000) == TCALL_OK);
+              60000) == TCALL_OK);
     i = strstr(result, "at ") ? atoi(strstr(result, "at ") + 3) : -1;
     PART(i > 30 && i <= 40);
     PART(bash("python3 -c 'exec(\"import time\\nfor i in range(256):\\n "
               "open(\\\"big%d\\\" % i, \\\"wb\\\").write(bytes(4 << 20))\\n "
               "time.sleep(0.01)\")'",
-              20000) == TCALL_OK &&
+              60000) == TCALL_OK &&
          says("{\"stopped\":\"the disk filled by more than 64 MB"));
     for (i = 0; i < 256; i++) {
         snprintf(command, sizeof command, "big%d", i);
@@ -770,7 +770,7 @@ static void landlock(void)
             return;
         }
         for (i = 0; i < TCALL_ARRAY_LEN(unlisted); i++) {
-            PART(bash(unlisted[i], 20000) == TCALL_OK);
+            PART(bash(unlisted[i], 60000) == TCALL_OK);
             ran[with_it][i] =
                 strstr(result, "42\\n") || strstr(result, "git version");
         }
