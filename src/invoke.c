@@ -60,7 +60,7 @@ static int tcall_built_in_(tcall_ctx *cx)
 
 /* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
  * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
 {
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -100,7 +100,7 @@ static int tcall_permit_(tcall_ctx *cx)
 
 /* Without hooks there is only what the library does itself. Returns TCALL_OK at
  * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->state != TCALL_GOING_)
@@ -140,25 +140,35 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
 
 #ifndef TOOLCALL_NO_EVENTS
 
-/* Reports that the call failed; of one that is not permitted the developer
- * reads what to change. */
-static void tcall_tell_error_(tcall_ctx *cx)
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     const tcall_failure *failure = &cx->failure;
-    char room[288];
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
     tcall_writer out;
-    tcall_writer_init(&out, room, sizeof room);
-    if (failure->error == TCALL_E_DENIED && call->tool &&
-        tcall_withheld_(cx->tc, call->tool))
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
         tcall_write_remedy_(&out, cx);
-    else if (tcall_was_refused_(cx))
-        tcall_say_refused_(&out, call);
-    else if (failure->reason.len)
-        tcall_write_bytes(&out, failure->reason.ptr, failure->reason.len);
     else
-        tcall_write_text(&out, tcall_error_text(failure->error));
-    tcall_tell_call_(call, TCALL_EVENT_ERROR, tcall_slice_(room, out.fill));
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
 }
 
 #else
@@ -195,19 +205,13 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+/* Goes on with the call; `out` is where a failure goes back to. */
+TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
+                                         tcall_writer *out)
 {
-    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_writer start = *out;
     tcall_ctx *cx = &call->cx;
     int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -221,6 +225,20 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_ctx *cx = &call->cx;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    return tcall_invoke_(tc, call, out);
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can

@@ -222,7 +222,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 }
 
 /* What this takes of the block is given back by its caller. */
-static int tcall_output_judge_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =

@@ -122,7 +122,7 @@ static bool tcall_only_told_(int stage)
 }
 
 /* Reports a hook that failed and does not fail the call. */
-static void tcall_tell_hook_(tcall_ctx *cx, int error)
+TCALL_NOINLINE_ static void tcall_tell_hook_(tcall_ctx *cx, int error)
 {
     tcall_event event;
     memset(&event, 0, sizeof event);

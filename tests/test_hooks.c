@@ -46,7 +46,7 @@ static uint32_t now(void *user)
 }
 
 static tcall_tool tools[2];
-static char block[16384], result[1024];
+static char block[12288], result[1024];
 static tcall tc;
 static tcall_call call;
 static tcall_turn turn;

@@ -81,9 +81,12 @@ BARS = {("core", "M4 -Os"): (28 * 1024, 41970),
         ("agent", "M4 -Os"): (41 * 1024, 60600)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
-STACK_HELD = {# schemas of shapes in each other, six levels of them
-              "tcall_agent_say": 1272, "tcall_agent_step": 1312,
-              "tcall_agent_run": 1328, "tcall_agent_plan": 1328}
+STACK_HELD = {# hooks around each other: the key of a cached result
+              "tcall_invoke": 1072, "tcall_execute": 1160,
+              # schemas of shapes in each other, six levels of them, written to
+              # see whether the setting of the conversation has changed
+              "tcall_agent_say": 1392, "tcall_agent_step": 1328,
+              "tcall_agent_run": 1408, "tcall_agent_plan": 1408}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
@@ -102,7 +105,9 @@ LIBC_STACK = 32
 RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
              # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6,
-             "tcall_write_shape_value_": 6}
+             "tcall_write_shape_value_": 6,
+             # once, for what follows an escape that is none
+             "tcall_mask_byte_": 2}
 
 # What is called through which pointer: functions of the library, or none for
 # what its user supplies, whose stack is the user's to count.
@@ -116,13 +121,14 @@ POINTERS = {
                        "tcall_gemini_write_"],
     "server.map_id": ["tcall_server_id_"],
     "server.reasoning": ["tcall_server_reasoning_"],
+    "server.details": ["tcall_write_details_"],
     "l.found": [],
     # But tcall_retry_around_: what is around a tool adds what is below it.
     "hook.run": ["tcall_rate_run_", "tcall_timeout_run_", "tcall_audit_run_",
                  "tcall_loops_run_", "tcall_cache_*", "tcall_concurrency_*",
                  "tcall_ledger_*"],
     "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "validator.check": [],
-    "desc.*": [], "transport.*": [], "tool.run": [], "hook.filter": [],
+    "desc.*": [], "d.wait": [], "mask.sink": [], "transport.*": [], "tool.run": [], "hook.filter": [],
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
     "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
     "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
