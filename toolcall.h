@@ -10962,6 +10962,29 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
     }
 }
 
+/* Does the root require a member that it does not permit? */
+TCALL_SHARED_ bool tcall_wants_the_forbidden_(const tcall_schema *s)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, 0);
+    uint32_t map = tcall_node_child_(node, 0, end, TCALL_K_PROPERTIES_);
+    uint32_t list = tcall_node_child_(node, 0, end, TCALL_K_REQUIRED_);
+    uint32_t more = tcall_node_child_(node, 0, end, TCALL_K_ADDITIONAL_);
+    uint32_t i = list + 1, property = 0;
+    int32_t steps = INT32_MAX;
+    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
+        tcall_node_child_(node, 0, end, TCALL_K_PATTERNS_))
+        return false;
+    for (; i < tcall_node_after_(node, list); i++) {
+        tcall_text_bytes_ name = tcall_text_bytes_of_(tcall_node_at_(s, i));
+        uint32_t next = property ? tcall_node_after_(node, property) : map + 1;
+        property = map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
+        if (!property)
+            return true;
+    }
+    return false;
+}
+
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
 static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
 {
@@ -13804,12 +13827,16 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              tcall_schema *keep)
 {
     tcall_schema scratch, *schema = keep ? keep : &scratch;
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
     int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
         return tcall_schema_refuse_(tc, tool, which, schema);
+    TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
+                  "required names what additionalProperties forbids: add it to "
+                  "properties");
     if (r > 0 && keep)
         tcall_block_grow_(&tc->block, (size_t)r);
-    return r < 0 ? r : TCALL_OK;
+    return r < 0 ? r : review.error;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
@@ -13836,24 +13863,6 @@ static bool tcall_takes_object_(const char *schema)
          word = tcall_text_next_(tcall_text_skip_(word)))
         if (tcall_text_is_(word, "object"))
             return true;
-    return false;
-}
-
-/* Does a schema require a member that it does not permit? */
-static bool tcall_wants_the_forbidden_(const char *schema)
-{
-    const char *more = tcall_text_get_(schema, "additionalProperties");
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    if (!more || *more != 'f' || tcall_text_get_(schema, "patternProperties"))
-        return false;
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        tcall_str inner = tcall_text_inner_(name);
-        if (!memchr(inner.ptr, '\\', inner.len) &&
-            !(properties && tcall_text_member_(properties, inner)))
-            return true;
-    }
     return false;
 }
 
@@ -13917,9 +13926,6 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
         tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
     TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
                   "parameters must take an object: arguments are one");
-    TCALL_REFUSE_(&review, tcall_wants_the_forbidden_(schema),
-                  "required names what additionalProperties forbids: add it to "
-                  "properties");
     TCALL_REFUSE_(&review, problem != NULL, problem);
     return review.error;
 }
@@ -18835,11 +18841,11 @@ TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
     /* Stages without hooks and without work of our own are passed over. */
-    const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
+    uint32_t busy = (cx->order->stages | own) >> stage;
+    for (; busy; stage++, busy >>= 1) {
         int due = tcall_due_[stage], r;
-        if (!(busy >> stage & 1) || !(due & cx->state))
+        if (!(busy & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
         if (stage >= TCALL_WILL_AUDIT)

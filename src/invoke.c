@@ -68,11 +68,11 @@ TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
     /* Stages without hooks and without work of our own are passed over. */
-    const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
+    uint32_t busy = (cx->order->stages | own) >> stage;
+    for (; busy; stage++, busy >>= 1) {
         int due = tcall_due_[stage], r;
-        if (!(busy >> stage & 1) || !(due & cx->state))
+        if (!(busy & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
         if (stage >= TCALL_WILL_AUDIT)
