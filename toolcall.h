@@ -2653,7 +2653,7 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
-    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
@@ -3035,7 +3035,8 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 typedef struct tcall_loops {
     /* private */
     struct {
-        uint64_t call, thing;
+        uint64_t call;
+        uint32_t thing;
     } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
     uint64_t recent[4];          /* whatever came of them, latest first */
     uint64_t refused;            /* tool of the calls that were refused last */
@@ -18833,7 +18834,7 @@ static int tcall_built_in_(tcall_ctx *cx)
 
 /* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
  * of all, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -18873,7 +18874,7 @@ static int tcall_permit_(tcall_ctx *cx)
 
 /* Without hooks there is only what the library does itself. Returns TCALL_OK at
  * the end, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->state != TCALL_GOING_)
@@ -18978,13 +18979,19 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Goes on with the call; `out` is where a failure goes back to. */
-TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
-                                         tcall_writer *out)
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -18998,20 +19005,6 @@ TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_ctx *cx = &call->cx;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    return tcall_invoke_(tc, call, out);
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can
@@ -19591,12 +19584,13 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
-/* True when the call may have changed what was kept of a thing. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
@@ -19660,7 +19654,8 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key, thing;
+    uint64_t key;
+    uint32_t thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;

@@ -59,7 +59,8 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key, thing;
+    uint64_t key;
+    uint32_t thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;

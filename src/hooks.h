@@ -142,7 +142,8 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 typedef struct tcall_loops {
     /* private */
     struct {
-        uint64_t call, thing;
+        uint64_t call;
+        uint32_t thing;
     } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
     uint64_t recent[4];          /* whatever came of them, latest first */
     uint64_t refused;            /* tool of the calls that were refused last */
