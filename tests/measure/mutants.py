@@ -24,6 +24,7 @@ from shape import blank
 HERE = "build/mutants"
 SECONDS = 60        # of processor time for a test without a mutant
 BYTES = 1 << 31     # of memory
+EVERY = 9           # of the sizes and places that a test goes through is tried
 # They take as long as all others together, and are about what servers send.
 SLOW = ("test_agent_again", "test_prefix", "test_wire")
 LEAST = 95          # of a hundred mutants
@@ -123,7 +124,8 @@ def prepare():
     so = f"{here}/liblibrary.so"
     compiled(so, "clang", "-shared", "-fPIC")
     compiled(f"{HERE}/original.o", "gcc", "-c", "-O2")
-    programs = library.link(so, here, f"LDFLAGS=-Wl,-rpath,{here}")
+    programs = library.link(so, here, f"LDFLAGS=-Wl,-rpath,{here}",
+                            f"CPPFLAGS=-DCHECK_EVERY={EVERY}")
     return so, timed(p for p in programs if not p.endswith(SLOW))
 
 
