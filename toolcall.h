@@ -1678,15 +1678,15 @@ TCALL_API int tcall_write_unquote(tcall_writer *writer);
 /* ==========================================================================
  * >>mask: a filter that a secret does not pass
  *
- * It stands in front of the sink of anything that leaves the program: a log,
- * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
- * each the sink of the one before:
+ * It stands in front of the sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
  *
  *     tcall_mask mask = {0};
  *     mask.secret = key;
  *     mask.sink = my_sink;
- *     audit.sink = tcall_mask_put;
- *     audit.user = &mask;
+ *     tcall_mask_put(&mask, bytes, len);
  *
  * The secret is found in whatever pieces it comes, and as JSON may write it:
  * behind backslashes, as \u0041, and both again in a string of JSON in a string
@@ -1724,6 +1724,13 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 /* Passes on what waits: the text is over, or somebody reads it now. Returns
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
 
 /* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
@@ -2330,8 +2337,9 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
-                     * is no agent */
+    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
+                      * is no agent */
+    const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 } tcall;
@@ -2653,7 +2661,7 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
-    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */
@@ -2869,7 +2877,8 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
 TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
+ * and its mode, times, validated, repaired, no_schema_mode, errors. The key of
+ * the agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
 
@@ -2980,8 +2989,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
- */
+ * milliseconds, outcome; without the key of the agent, if there is one, see
+ * >>mask. TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -3035,7 +3044,8 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 typedef struct tcall_loops {
     /* private */
     struct {
-        uint64_t call, thing;
+        uint64_t call;
+        uint32_t thing;
     } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
     uint64_t recent[4];          /* whatever came of them, latest first */
     uint64_t refused;            /* tool of the calls that were refused last */
@@ -8819,6 +8829,24 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     mask->masked = false;
     mask->count = mask->held = mask->begun = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
+                                       tcall_writer *writer, const char *secret,
+                                       tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* ==========================================================================
@@ -18833,7 +18861,7 @@ static int tcall_built_in_(tcall_ctx *cx)
 
 /* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
  * of all, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -18873,7 +18901,7 @@ static int tcall_permit_(tcall_ctx *cx)
 
 /* Without hooks there is only what the library does itself. Returns TCALL_OK at
  * the end, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->state != TCALL_GOING_)
@@ -18978,13 +19006,19 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Goes on with the call; `out` is where a failure goes back to. */
-TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
-                                         tcall_writer *out)
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -18998,20 +19032,6 @@ TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_ctx *cx = &call->cx;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    return tcall_invoke_(tc, call, out);
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can
@@ -19186,8 +19206,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -19226,7 +19246,26 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
         tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
 }
 
 /* ==========================================================================
@@ -19591,12 +19630,13 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
-/* True when the call may have changed what was kept of a thing. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&
@@ -19660,7 +19700,8 @@ int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 /* The head of an entry, with its text right after it; the oldest come first.
  * Heads are copied out, since they may lie anywhere. */
 typedef struct tcall_cached_ {
-    uint64_t key, thing;
+    uint64_t key;
+    uint32_t thing;
     uint32_t made;
     uint32_t len;
 } tcall_cached_;
@@ -19830,10 +19871,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
-    char buf[64];
+    tcall_masked_ masked;
     tcall_writer out;
-    tcall_writer_init(&out, buf, sizeof buf);
-    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
     tcall_write_pair_(&out, "call_id", call->id);
     tcall_write_pair_(&out, "tool", call->name);
@@ -19855,7 +19895,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->failure.reason.len)
         tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
-    return tcall_writer_flush(&out);
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* ---- ledger ---- */
@@ -25169,6 +25209,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
     desc->tc->offer = offer;
+    desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
@@ -25188,11 +25229,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
-    if (error < 0)
+    if (error < 0) {
         agent->desc = before;
-    else if (desc->pick_opts != before.pick_opts)
+        return error;
+    }
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts)
         agent->picked = false;
-    return error;
+    return TCALL_OK;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns

@@ -88,6 +88,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     if (tcall_agent_set_path_(agent) < 0)
         return TCALL_E_MEMORY;
     desc->tc->offer = offer;
+    desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
     return TCALL_OK;
 }
@@ -107,11 +108,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
-    if (error < 0)
+    if (error < 0) {
         agent->desc = before;
-    else if (desc->pick_opts != before.pick_opts)
+        return error;
+    }
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts)
         agent->picked = false;
-    return error;
+    return TCALL_OK;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
