@@ -671,6 +671,7 @@ static int status_byte(tport_http *h, char c)
         if (digit > 1)
             return bad(h, "an HTTP version other than 1.0 and 1.1");
         h->keep = digit == 1;
+        h->old = digit == 0;
     } else if (want == 'd') {
         if (digit > 9)
             return bad(h, "the status is not a number");
@@ -816,6 +817,8 @@ static int head_end(tport_http *h)
 
     if (h->chunked && h->has_length)
         return bad(h, "Content-Length beside Transfer-Encoding");
+    if (h->chunked && h->old) /* RFC 9112, 6.1: its framing is faulty */
+        return bad(h, "Transfer-Encoding in an answer of HTTP/1.0");
     if (status == 0)
         return restart(h);
     if (h->redirected)

@@ -13,7 +13,9 @@
  * tolerates also lines that end in LF alone, Content-Length given twice or
  * beside Transfer-Encoding, codings other than chunked, content encodings
  * other than identity, and blanks around a chunk's size. A body that ends early
- * is TCALL_E_CLOSED, never an end.
+ * is TCALL_E_CLOSED; only where neither a length nor chunks say where it ends,
+ * the stream's orderly end does, which TLS can tell from a cut and plain HTTP
+ * cannot.
  *
  * Of redirects only 307 and 308 to the same host are followed, because they ask
  * for the same request again; one to another host is TCALL_E_NOT_FOUND, and
@@ -92,6 +94,7 @@ typedef struct tport_http {
     bool cr;           /* CR was seen: LF must follow */
     bool answered;     /* a byte of the answer arrived */
     bool keep;         /* the connection may serve another exchange */
+    bool old;          /* the answer is one of HTTP/1.0 */
     bool has_length;   /* Content-Length was seen */
     bool chunked;      /* Transfer-Encoding was seen */
     bool trailer;      /* the header lines are those after the last chunk */

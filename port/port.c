@@ -134,12 +134,41 @@ static bool is_loopback(const char *host)
 
 /* ---- time ---- */
 
-/* Looked at before each step: bytes that keep coming don't stop this clock. */
-static int check_total(tport *p)
+static bool is_idle(const tport *p, uint32_t now)
 {
-    if (tport_posix_now_ms() - p->began >= p->total_ms)
+    return now - p->moved_at >= p->idle_ms;
+}
+
+static int fail_idle(tport *p)
+{
+    return fail(p, TCALL_E_TIMEOUT, p->host,
+                ": nothing was heard for too long");
+}
+
+/* Is anything ready of what the last step could not go on without? */
+static bool is_ready(tport *p)
+{
+    tcall_wait wait;
+
+    wait.ms = 0;
+    wait.count = 0;
+    tport_http_wants(&p->http, &wait);
+    return tport_posix_wait(&wait) > 0;
+}
+
+/* Looked at before each step: bytes that keep coming don't stop the clock of
+ * the whole exchange, and that of idleness is not stopped by bytes which the
+ * system would still take, though the peer has read nothing. */
+static int check_time(tport *p)
+{
+    uint32_t now = tport_posix_now_ms();
+
+    if (now - p->began >= p->total_ms)
         return fail(p, TCALL_E_TIMEOUT, p->host,
                     ": the exchange took too long");
+    if (p->stalled && is_idle(p, now) && !is_ready(p))
+        return fail_idle(p);
+    p->stalled = false;
     return 0;
 }
 
@@ -162,7 +191,7 @@ static void port_wants(void *user, tcall_wait *wait)
 }
 
 /* HTTP can't go on right now. 0: try again. The idle limit is looked at only
- * here, so that a caller who pauses is not taken for a dead server. */
+ * from here on, so that a caller who pauses is not taken for a dead server. */
 static int stall(tport *p)
 {
     uint32_t now = tport_posix_now_ms();
@@ -172,15 +201,15 @@ static int stall(tport *p)
         p->moved = p->http.moved;
         p->moved_at = now;
     }
-    if (now - p->moved_at >= p->idle_ms)
-        return fail(p, TCALL_E_TIMEOUT, p->host,
-                    ": nothing was heard for too long");
+    if (is_idle(p, now))
+        return fail_idle(p);
+    p->stalled = true;
     if (!p->blocking)
         return TCALL_E_AGAIN;
     wait.ms = TCALL_WAIT_NEVER;
     wait.count = 0;
     port_wants(p, &wait);
-    tport_posix_wait(&wait);
+    (void)tport_posix_wait(&wait);
     return 0;
 }
 
@@ -201,11 +230,12 @@ static int port_open(void *user, const tcall_request *req, tcall_response *res)
 
     if (!p->open) {
         p->open = true;
+        p->stalled = false;
         p->began = p->moved_at = tport_posix_now_ms();
         p->why[0] = '\0';
     }
     do {
-        if ((r = check_total(p)) == 0)
+        if ((r = check_time(p)) == 0)
             r = tport_http_open(&p->http, req, res);
     } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
     return note(p, r);
@@ -217,7 +247,7 @@ static int port_write(void *user, const char *bytes, size_t len)
     int r;
 
     do {
-        if ((r = check_total(p)) == 0)
+        if ((r = check_time(p)) == 0)
             r = tport_http_write(&p->http, bytes, len);
     } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
     return note(p, r);
@@ -229,7 +259,7 @@ static int port_read(void *user, char *bytes, size_t cap)
     int r;
 
     do {
-        if ((r = check_total(p)) == 0)
+        if ((r = check_time(p)) == 0)
             r = tport_http_read(&p->http, bytes, cap);
     } while (r == TCALL_E_AGAIN && (r = stall(p)) == 0);
     return note(p, r);
@@ -252,7 +282,7 @@ static uint32_t port_now_ms(void *user)
 static void port_wait(void *user, const tcall_wait *wait)
 {
     (void)user;
-    tport_posix_wait(wait);
+    (void)tport_posix_wait(wait);
 }
 
 tcall_transport tport_transport(tport *p)

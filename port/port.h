@@ -76,6 +76,7 @@ typedef struct tport {
     uint32_t moved_at; /* the last byte was seen to move */
     uint32_t moved;    /* http.moved then */
     bool open;
+    bool stalled; /* the last step could not go on */
     char host[256];
     char authority[264]; /* host:port as in the URL */
     char base[256];

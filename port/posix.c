@@ -447,7 +447,7 @@ static void posix_wants(void *user, tcall_wait *wait)
 }
 
 /* A signal only makes this shorter: the caller's loop looks again. */
-void tport_posix_wait(const tcall_wait *wait)
+int tport_posix_wait(const tcall_wait *wait)
 {
     struct pollfd p[TOOLCALL_MAX_HANDLES];
     int i;
@@ -459,7 +459,8 @@ void tport_posix_wait(const tcall_wait *wait)
                               (events & TCALL_WAIT_WRITE ? POLLOUT : 0));
         p[i].revents = 0;
     }
-    (void)poll(p, wait->count, wait->ms > INT_MAX ? -1 : (int)wait->ms);
+    i = poll(p, wait->count, wait->ms > INT_MAX ? -1 : (int)wait->ms);
+    return i > 0 ? i : 0;
 }
 
 static const char *posix_why(void *user)

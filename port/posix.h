@@ -79,8 +79,9 @@ tport_stream tport_posix_stream(tport_posix *s);
 /* Monotonic milliseconds; wraps after 49 days: compare by subtracting. */
 uint32_t tport_posix_now_ms(void);
 
-/* Sleep until the first thing that wait names has come, or until a signal. */
-void tport_posix_wait(const tcall_wait *wait);
+/* Sleep until the first thing that wait names has come, or until a signal.
+ * Returns how many of its handles are ready. */
+int tport_posix_wait(const tcall_wait *wait);
 
 #ifdef __cplusplus
 }

@@ -379,6 +379,26 @@ static bool has_address(const tport_tls *t, const mbedtls_x509_crt *crt)
     return false;
 }
 
+/* Is it "*.com"? mbedTLS would take that for every name with one dot. */
+static bool is_too_wide(const unsigned char *name, size_t len)
+{
+    return len > 2 && name[0] == '*' && name[1] == '.' &&
+           !memchr(name + 2, '.', len - 2);
+}
+
+/* A certificate that claims a whole top-level domain is nobody's: no other of
+ * its names is believed either. */
+static bool claims_too_much(const mbedtls_x509_crt *crt)
+{
+    const mbedtls_x509_sequence *name = &crt->subject_alt_names;
+
+    for (; name; name = name->next)
+        if (name->buf.tag == (MBEDTLS_ASN1_CONTEXT_SPECIFIC | 2) &&
+            is_too_wide(name->buf.p, name->buf.len))
+            return true;
+    return false;
+}
+
 static bool is_pin(const tport_tls *t, const mbedtls_x509_buf *der)
 {
     const mbedtls_md_info_t *sha256 =
@@ -411,7 +431,8 @@ static int check_one(void *user, mbedtls_x509_crt *crt, int depth,
         if (depth == 0 && !t->pinned)
             *flags |= MBEDTLS_X509_BADCERT_NOT_TRUSTED;
     }
-    if (depth == 0 && t->address_len > 0 && !has_address(t, crt))
+    if (depth == 0 &&
+        (t->address_len > 0 ? !has_address(t, crt) : claims_too_much(crt)))
         *flags |= MBEDTLS_X509_BADCERT_CN_MISMATCH;
 #ifdef TPORT_INSECURE_NO_CLOCK
     *flags &=

@@ -91,6 +91,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
+    desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
     return tcall_agent_set_path_(agent);
 }
@@ -110,11 +111,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
-    if (error < 0)
+    if (error < 0) {
         agent->desc = before;
-    else if (desc->pick_opts != before.pick_opts)
+        return error;
+    }
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts)
         agent->picked = false;
-    return error;
+    return TCALL_OK;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns

@@ -109,7 +109,7 @@ struct tcall_ctx {
     bool has_deadline;
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
-    uint64_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
+    uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
     tcall_service *services;
     tcall_writer *out;
     const tcall_writer *out_start; /* out as it was before the call */

@@ -364,12 +364,13 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint64_t hash = tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
-/* True when the call may have changed what was kept of a thing. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint64_t thing)
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 {
     const tcall_tool *tool = cx->call->tool;
     return cx->tool_ran &&

@@ -87,8 +87,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
- */
+ * milliseconds, outcome; without the key of the agent, if there is one, see
+ * >>mask. TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -142,7 +142,8 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 typedef struct tcall_loops {
     /* private */
     struct {
-        uint64_t call, thing;
+        uint64_t call;
+        uint32_t thing;
     } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
     uint64_t recent[4];          /* whatever came of them, latest first */
     uint64_t refused;            /* tool of the calls that were refused last */

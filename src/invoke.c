@@ -60,7 +60,7 @@ static int tcall_built_in_(tcall_ctx *cx)
 
 /* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
  * of all, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
                          (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
@@ -68,11 +68,11 @@ TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
                          (uint32_t)1 << TCALL_AROUND_EXECUTE |
                          (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
     /* Stages without hooks and without work of our own are passed over. */
-    const uint32_t busy = cx->order->stages | own;
     int stage = cx->stage;
-    for (; stage < TCALL_STAGE_COUNT; stage++) {
+    uint32_t busy = (cx->order->stages | own) >> stage;
+    for (; busy; stage++, busy >>= 1) {
         int due = tcall_due_[stage], r;
-        if (!(busy >> stage & 1) || !(due & cx->state))
+        if (!(busy & 1) || !(due & cx->state))
             continue;
         cx->stage = (uint8_t)stage;
         if (stage >= TCALL_WILL_AUDIT)
@@ -100,7 +100,7 @@ static int tcall_permit_(tcall_ctx *cx)
 
 /* Without hooks there is only what the library does itself. Returns TCALL_OK at
  * the end, or why to wait. */
-TCALL_NOINLINE_ static int tcall_walk_(tcall_ctx *cx)
+static int tcall_walk_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->state != TCALL_GOING_)
@@ -205,13 +205,19 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
-/* Goes on with the call; `out` is where a failure goes back to. */
-TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
-                                         tcall_writer *out)
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_writer start = *out;
+    tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
+    if (cx->state == TCALL_DONE_)
+        return TCALL_E_USAGE;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -226,20 +232,6 @@ TCALL_NOINLINE_ static int tcall_invoke_(tcall *tc, tcall_call *call,
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_ctx *cx = &call->cx;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    return tcall_invoke_(tc, call, out);
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can

@@ -86,15 +86,19 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
                              tcall_schema *schema)
 {
+    tcall_review_ review = tcall_review_of_(tc, tool->name);
     int r;
     memset(schema, 0, sizeof *schema);
     r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
         return tcall_schema_refuse_(tc, tool, which, schema);
+    TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
+                  "required names what additionalProperties forbids: add it to "
+                  "properties");
     /* after what is missing already it would have come */
     if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
         return TCALL_E_MEMORY;
-    return r < 0 ? r : TCALL_OK;
+    return r < 0 ? r : review.error;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
@@ -124,24 +128,6 @@ static bool tcall_takes_object_(const char *schema)
          word = tcall_text_next_(tcall_text_skip_(word)))
         if (tcall_text_is_(word, "object"))
             return true;
-    return false;
-}
-
-/* Does a schema require a member that it does not permit? */
-static bool tcall_wants_the_forbidden_(const char *schema)
-{
-    const char *more = tcall_text_get_(schema, "additionalProperties");
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    if (!more || *more != 'f' || tcall_text_get_(schema, "patternProperties"))
-        return false;
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        tcall_str inner = tcall_text_inner_(name);
-        if (!memchr(inner.ptr, '\\', inner.len) &&
-            !(properties && tcall_text_member_(properties, inner)))
-            return true;
-    }
     return false;
 }
 
@@ -205,9 +191,6 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
         tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
     TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
                   "parameters must take an object: arguments are one");
-    TCALL_REFUSE_(&review, tcall_wants_the_forbidden_(schema),
-                  "required names what additionalProperties forbids: add it to "
-                  "properties");
     TCALL_REFUSE_(&review, problem != NULL, problem);
     return review.error;
 }

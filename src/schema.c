@@ -452,6 +452,29 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
     }
 }
 
+/* Does the root require a member that it does not permit? */
+TCALL_SHARED_ bool tcall_wants_the_forbidden_(const tcall_schema *s)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, 0);
+    uint32_t map = tcall_node_child_(node, 0, end, TCALL_K_PROPERTIES_);
+    uint32_t list = tcall_node_child_(node, 0, end, TCALL_K_REQUIRED_);
+    uint32_t more = tcall_node_child_(node, 0, end, TCALL_K_ADDITIONAL_);
+    uint32_t i = list + 1, property = 0;
+    int32_t steps = INT32_MAX;
+    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
+        tcall_node_child_(node, 0, end, TCALL_K_PATTERNS_))
+        return false;
+    for (; i < tcall_node_after_(node, list); i++) {
+        tcall_text_bytes_ name = tcall_text_bytes_of_(tcall_node_at_(s, i));
+        uint32_t next = property ? tcall_node_after_(node, property) : map + 1;
+        property = map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
+        if (!property)
+            return true;
+    }
+    return false;
+}
+
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
 static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
 {

@@ -468,6 +468,11 @@ static bool is_odd_version(const char *line, size_t n)
             (memcmp(line + 5, "1.0", 3) && memcmp(line + 5, "1.1", 3)));
 }
 
+static bool is_version_1_0(const char *line, size_t n)
+{
+    return n > 8 && memcmp(line, "HTTP/1.0", 8) == 0;
+}
+
 /* A status line that is not HTTP/1.x, one blank, three digits, blank. */
 static bool is_odd_status(const char *line, size_t n)
 {
@@ -598,6 +603,10 @@ static bool odd_version(void)
 {
     return any_line(is_odd_version);
 }
+static bool version_1_0(void)
+{
+    return any_line(is_version_1_0);
+}
 static bool odd_status(void)
 {
     return any_line(is_odd_status);
@@ -685,6 +694,8 @@ static struct {
     {"versions 1.0 and 1.1 only", "an HTTP version other than 1.0 and 1.1",
      odd_version, 0},
     {"", "this is not an HTTP answer", odd_version, 0},
+    {"no chunks in HTTP/1.0", "Transfer-Encoding in an answer of HTTP/1.0",
+     version_1_0, 0},
     {"one blank, three digits, one blank", "this is not an HTTP answer",
      odd_status, 0},
     {"", "the status is not a number", odd_status, 0},

@@ -14,7 +14,7 @@
 #define HELLO    OK "Content-Length: 5\r\n\r\nhello"
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static mkcert_result local, other, wild, past, future;
+static mkcert_result local, other, wild, whole, past, future;
 
 static bool made_certificates(void)
 {
@@ -23,7 +23,8 @@ static bool made_certificates(void)
         mkcert_request q;
     } certs[] = {{&local, {"localhost", "20200101000000", "20491231235959"}},
                  {&other, {"other.test", "20200101000000", "20491231235959"}},
-                 {&wild, {"*.test", "20200101000000", "20491231235959"}},
+                 {&wild, {"*.api.test", "20200101000000", "20491231235959"}},
+                 {&whole, {"*.test", "20200101000000", "20491231235959"}},
                  {&past, {"localhost", "20200101000000", "20200201000000"}},
                  {&future, {"localhost", "20480101000000", "20491231235959"}}};
     size_t i;
@@ -363,9 +364,10 @@ static bool wrong_names(void)
            greet(&other, "127.0.0.1", other.ca) == TCALL_E_WRONG_HOST &&
            greet(&local, "127.0.0.1", local.ca) == 0 &&
            greet(&local, "127.0.0.2", local.ca) == TCALL_E_WRONG_HOST &&
-           greet(&wild, "a.test", wild.ca) == 0 &&
-           greet(&wild, "a.b.test", wild.ca) == TCALL_E_WRONG_HOST &&
-           greet(&wild, "test", wild.ca) == TCALL_E_WRONG_HOST;
+           greet(&wild, "a.api.test", wild.ca) == 0 &&
+           greet(&wild, "a.b.api.test", wild.ca) == TCALL_E_WRONG_HOST &&
+           greet(&wild, "api.test", wild.ca) == TCALL_E_WRONG_HOST &&
+           greet(&whole, "a.test", whole.ca) == TCALL_E_WRONG_HOST;
 }
 
 static bool no_host_name(void)

@@ -14,6 +14,9 @@
 #define ESCAPED "sk\\u002Dc\\u0061nary-0123456789"
 #define TWICE   "sk\\\\u002dc\\\\u0061nary-012345678\\\\u0039"
 
+/* C1, directions, tags: what a terminal would obey, or not show */
+#define CONTROLS "\xC2\x9B\xE2\x80\xAE\xF3\xA0\x80\x81\x7F"
+
 /* The server repeats the key in the middle of its answers. */
 static const struct {
     int status;
@@ -23,8 +26,8 @@ static const struct {
     {503, 0, "{\"error\":{\"message\":\"not you, " KEY "!\",\"type\":\"x\"}}"},
     {200, 0,
      "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
-     "\"content\":\"sk-ca " KEY KEY " " ESCAPED
-     " \xE2\x82\xAC\",\"tool_calls\":[{\"id\":"
+     "\"content\":\"sk-ca " KEY KEY " " ESCAPED " \xE2\x82\xAC" CONTROLS
+     "\",\"tool_calls\":[{\"id\":"
      "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
      "\"arguments\":\"{\\\"a\\\":\\\"" KEY " " TWICE
      "\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}"},
@@ -112,30 +115,21 @@ static int leave(void *user, const char *bytes, size_t len)
     return (int)len;
 }
 
-static tcall_mask audit_mask;
-static tcall_audit audit = {tcall_mask_put, &audit_mask};
+/* No mask of ours in front of audit and provenance: that they do not show the
+ * key is the default. */
+static tcall_audit audit = {leave, NULL};
 static const tcall_hook hooks[] = {TCALL_AUDIT(&audit), TRACE_RESULTS(&tracer)};
 static bool with_results;
 static const char *said = "go";
 
-static void mask_begin(tcall_mask *mask)
-{
-    memset(mask, 0, sizeof *mask);
-    mask->secret = KEY;
-    mask->sink = leave;
-}
-
 static void write_provenance(const tcall_call *call)
 {
     char buf[64];
-    tcall_mask mask;
     tcall_writer w;
-    mask_begin(&mask);
     tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, tcall_mask_put, &mask);
+    tcall_writer_sink(&w, leave, NULL);
     tcall_write_provenance(&w, &tc, call);
     CHECK(tcall_writer_flush(&w) == TCALL_OK);
-    CHECK(tcall_mask_end(&mask) == TCALL_OK);
 }
 
 static void on_event(void *user, const tcall_event *e)
@@ -167,7 +161,6 @@ static int run(tcall_transport transport)
     d.on_event = on_event;
     d.hooks = hooks;
     d.hook_count = (uint16_t)(with_results ? 2 : 1);
-    mask_begin(&audit_mask);
     left_len = 0;
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
@@ -192,6 +185,8 @@ static int read_trace(FILE *f)
     rewind(f);
     for (; fgets(line, sizeof line, f); lines++) {
         CHECK(!strstr(line, "anary"));
+        CHECK(!strpbrk(line, "\xC2\x7F") && !strstr(line, "\xE2\x80") &&
+              !strchr(line, '\xF3'));
         CHECK(tcall_json_parse(&v, line, strlen(line), tok, 64, NULL) > 0);
         CHECK(tcall_json_type(v) == TCALL_OBJECT);
     }
@@ -217,7 +212,6 @@ int main(void)
         CHECK(run(trace_record(&tracer, f, t)) == TCALL_OK);
         CHECK(runs == 1 && retries == 2);
         CHECK(!strstr(agent.answer.message, "canary"));
-        CHECK(tcall_mask_end(&audit_mask) == TCALL_OK);
         CHECK(left_len > 200 && left_len < sizeof left);
         left[left_len] = '\0';
         CHECK(strstr(left, "***") && !strstr(left, "anary"));
