@@ -2332,6 +2332,7 @@ typedef struct tcall {
     bool ready;
     int error;      /* of tcall_init */
     size_t missing; /* bytes that did not fit, of what lasts */
+    size_t call_at; /* where in the block the last call begins */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2722,7 +2723,8 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores */
+    size_t block_high; /* what tcall_release restores, */
+    size_t outer_high; /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -2731,7 +2733,9 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-TCALL_API void tcall_release(tcall *tc, tcall_call *call);
+/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
+ * has changed, where one that was hydrated after it still holds something. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
@@ -16752,16 +16756,22 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
-void tcall_release(tcall *tc, tcall_call *call)
+int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
+    /* Memory is given back from its end only. */
+    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+        return TCALL_E_USAGE;
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    tcall_block_back_(&tc->block, call->block_high);
+    if (call->block_high < tc->block.high)
+        tcall_block_back_(&tc->block, call->block_high);
+    tc->call_at = call->outer_high;
+    return TCALL_OK;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17383,7 +17393,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->block_high = tc->block.high;
+    call->outer_high = tc->call_at;
+    call->block_high = tc->call_at = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
