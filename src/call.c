@@ -577,7 +577,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_call *refused;
     int error = call->error;
     if (!came)
-        return error;
+        return TCALL_E_MEMORY;
     *came = *call;
     call->other = came;
     call->arguments = text;
@@ -586,6 +586,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
     if (refused)
         *refused = *call;
@@ -609,9 +611,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return r;
     tc->repairs++;
-    if (r < 0 || out.error ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
+    if (!tcall_block_room_(&tc->block, out.len) ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(tc, call, text);
 }
 

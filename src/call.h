@@ -99,6 +99,7 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits: */
     bool output_held;
+    size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
