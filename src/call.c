@@ -43,16 +43,22 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
-void tcall_release(tcall *tc, tcall_call *call)
+int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
+    /* Memory is given back from its end only. */
+    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+        return TCALL_E_USAGE;
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    tcall_block_back_(&tc->block, call->block_high);
+    if (call->block_high < tc->block.high)
+        tcall_block_back_(&tc->block, call->block_high);
+    tc->call_at = call->outer_high;
+    return TCALL_OK;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -674,7 +680,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->block_high = tc->block.high;
+    call->outer_high = tc->call_at;
+    call->block_high = tc->call_at = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;

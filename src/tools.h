@@ -313,6 +313,7 @@ typedef struct tcall {
     bool ready;
     int error;      /* of tcall_init */
     size_t missing; /* bytes that did not fit, of what lasts */
+    size_t call_at; /* where in the block the last call begins */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif

@@ -12,6 +12,7 @@
 #include "toolcall.h"
 
 #include "check.h"
+#include "formats.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -218,144 +219,13 @@ static const char *arguments(void)
 static char answer[1 << 14];
 static size_t answered, answer_len;
 
-/* Writes a text with values in the place of each $. */
-static void fill(tcall_writer *out, const char *text, const char *one,
-                 const char *two, const char *three)
-{
-    const char *values[3];
-    int at = 0;
-    values[0] = one;
-    values[1] = two;
-    values[2] = three;
-    for (; *text; text++)
-        if (*text == '$')
-            tcall_write_text(out, values[at++]);
-        else
-            tcall_write_bytes(out, text, 1);
-}
-
-/* How a format says things. A streamed answer has the same parts, each in an
- * event of its own. */
-typedef struct format {
-    const char *name;
-    bool value; /* arguments are a value, not a text */
-    /* head, text, what is between, before calls, call (id, name, arguments),
-     * tail after calls, tail of what is said */
-    const char *head, *text, *calls, *call, *tail, *said;
-} format;
-
-#define SSE(json) "data: " json "\n\n"
-
-static const format whole[] = {
-    {"openai", false, "{\"choices\":[{\"message\":{\"role\":\"assistant\",",
-     "\"content\":\"$\"", ",\"tool_calls\":[",
-     "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
-     "\"arguments\":\"$\"}}",
-     "]},\"finish_reason\":\"tool_calls\"}]}",
-     "},\"finish_reason\":\"stop\"}]}"},
-    {"anthropic", true, "{\"content\":[", "{\"type\":\"text\",\"text\":\"$\"}",
-     ",", "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":$}",
-     "],\"stop_reason\":\"tool_use\"}", "],\"stop_reason\":\"end_turn\"}"},
-    {"ollama", true, "{\"message\":{\"role\":\"assistant\",",
-     "\"content\":\"$\"", ",\"tool_calls\":[",
-     "{\"id\":\"$\",\"function\":{\"name\":\"$\",\"arguments\":$}}",
-     "]},\"done\":true,\"done_reason\":\"stop\"}",
-     "},\"done\":true,\"done_reason\":\"stop\"}"},
-    {"gemini", true, "{\"candidates\":[{\"content\":{\"parts\":[",
-     "{\"text\":\"$\"}", ",",
-     "{\"functionCall\":{\"id\":\"$\",\"name\":\"$\",\"args\":$}}",
-     "]},\"finishReason\":\"STOP\"}]}", "]},\"finishReason\":\"STOP\"}]}"},
-    {"responses", false, "{\"output\":[",
-     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
-     "\"output_text\",\"text\":\"$\"}]}",
-     ",",
-     "{\"type\":\"function_call\",\"call_id\":\"$\",\"name\":\"$\","
-     "\"arguments\":\"$\"}",
-     "],\"status\":\"completed\"}", "],\"status\":\"completed\"}"}};
-
-static const format streamed[] = {
-    {"openai", false, "",
-     SSE("{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"$\"}}]}"), "",
-     SSE("{\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":#,"
-         "\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
-         "\"arguments\":\"$\"}}]}}]}"),
-     SSE("{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":"
-         "\"tool_calls\"}]}") SSE("[DONE]"),
-     SSE("{\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":"
-         "\"stop\"}]}") SSE("[DONE]")},
-    {"anthropic", false, SSE("{\"type\":\"message_start\",\"message\":{}}"),
-     SSE("{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{"
-         "\"type\":\"text\",\"text\":\"\"}}")
-         SSE("{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{"
-             "\"type\":\"text_delta\",\"text\":\"$\"}}")
-             SSE("{\"type\":\"content_block_stop\",\"index\":0}"),
-     "",
-     SSE("{\"type\":\"content_block_start\",\"index\":#,\"content_block\":{"
-         "\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":{}}}")
-         SSE("{\"type\":\"content_block_delta\",\"index\":#,\"delta\":{"
-             "\"type\":\"input_json_delta\",\"partial_json\":\"$\"}}")
-             SSE("{\"type\":\"content_block_stop\",\"index\":#}"),
-     SSE("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
-         "\"tool_use\"}}") SSE("{\"type\":\"message_stop\"}"),
-     SSE("{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":"
-         "\"end_turn\"}}") SSE("{\"type\":\"message_stop\"}")},
-    {"ollama", true, "",
-     "{\"message\":{\"role\":\"assistant\",\"content\":\"$\"},\"done\":false}"
-     "\n",
-     "",
-     "{\"message\":{\"role\":\"assistant\",\"content\":\"\",\"tool_calls\":[{"
-     "\"id\":\"$\",\"function\":{\"name\":\"$\",\"arguments\":$}}]},\"done\":"
-     "false}\n",
-     "{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}"
-     "\n",
-     "{\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\"}"
-     "\n"},
-    {"gemini", true, "",
-     SSE("{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"$\"}]}}]}"), "",
-     SSE("{\"candidates\":[{\"content\":{\"parts\":[{\"functionCall\":{\"id\":"
-         "\"$\",\"name\":\"$\",\"args\":$}}]}}]}"),
-     SSE("{\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":"
-         "\"STOP\"}]}"),
-     SSE("{\"candidates\":[{\"content\":{\"parts\":[]},\"finishReason\":"
-         "\"STOP\"}]}")},
-    {"responses", false, "",
-     SSE("{\"type\":\"response.output_text.delta\",\"output_index\":0,"
-         "\"content_index\":0,\"delta\":\"$\"}"),
-     "",
-     SSE("{\"type\":\"response.output_item.done\",\"output_index\":#,\"item\":{"
-         "\"type\":\"function_call\",\"call_id\":\"$\",\"name\":\"$\","
-         "\"arguments\":\"$\"}}"),
-     SSE("{\"type\":\"response.completed\",\"response\":{\"status\":"
-         "\"completed\"}}"),
-     SSE("{\"type\":\"response.completed\",\"response\":{\"status\":"
-         "\"completed\"}}")}};
-
 static const format *format_at;
-
-/* Writes one call; its number, from one on, is in the place of each #. */
-static void write_call(tcall_writer *out, int number)
-{
-    char text[600], id[16], quoted[100], *at;
-    tcall_writer writer;
-    const char *body = arguments();
-    tcall_writer_init(&writer, quoted, sizeof quoted - 1);
-    tcall_write_string(&writer, body);
-    quoted[writer.fill - 1] = '\0'; /* without the quotes */
-    snprintf(id, sizeof id, "c%d", round_at * 10 + number);
-    tcall_writer_init(&writer, text, sizeof text - 1);
-    fill(&writer, format_at->call, id, "look",
-         format_at->value ? body : quoted + 1);
-    /* An event of the arguments alone has no id and no name. */
-    text[writer.fill] = '\0';
-    while ((at = strchr(text, '#')) != NULL)
-        *at = (char)('0' + number);
-    tcall_write_text(out, text);
-}
 
 static void write_answer(void)
 {
     static char text[4000];
     bool calls = round_at < now_runs->rounds;
+    char id[16];
     tcall_writer out;
     int i;
     memset(text, 'w', now_runs->text);
@@ -368,9 +238,11 @@ static void write_answer(void)
     for (i = 1; calls && i <= now_runs->calls; i++) {
         if (i > 1 && !has(STREAM))
             tcall_write_text(&out, ",");
-        write_call(&out, i);
+        snprintf(id, sizeof id, "c%d", round_at * 10 + i);
+        fill_call(&out, format_at, i, id, "look", arguments());
     }
-    tcall_write_text(&out, calls ? format_at->tail : format_at->said);
+    fill(&out, calls ? format_at->tail : format_at->said,
+         format_at->ends[calls ? 0 : 1], NULL, NULL);
     answer_len = out.fill;
     round_at++;
 }
@@ -606,9 +478,8 @@ static void try_program(size_t index, size_t step)
     size_t size, first = 0, lost = 0, failed = 0, wrong = 0, silent = 0, skew;
     bool ended = false;
     now_runs = &programs[index];
-    for (format_at = has(STREAM) ? streamed : whole;
-         now_runs->provider && strcmp(format_at->name, now_runs->provider);)
-        format_at++;
+    if (now_runs->provider)
+        format_at = format_of(now_runs->provider, has(STREAM));
     best = run(ROOM);
     CHECK(best.error == TCALL_OK && !best.cut);
     skew = index * 8 % step; /* a step need not meet the same sizes */
