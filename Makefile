@@ -164,7 +164,7 @@ $(filter-out $(of_chapter) $(port_tests),$(tests)): $(BUILD)/%: tests/%.c $(impl
 	$(HUSH) $(COMPILE) $< $(filter %.a %/lint.o,$^) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
 $(port_tests): $(BUILD)/%: tests/%.c $(impl) $(port)
 	$(HUSH) $(COMPILE) $< $(filter %.a,$^) $(impl) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
-$(filter $(BUILD)/test_tools_%,$(tests)): $(tools)
+$(filter $(BUILD)/test_tools_% $(BUILD)/test_trace,$(tests)): $(tools)
 $(BUILD)/test_lint: $(BUILD)/tools/lint.o # alone: it is tested with all switches
 # HTTP is compared with http_parser; without it that test says it was skipped.
 $(BUILD)/test_port_diff: LDLIBS += \

@@ -400,8 +400,9 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t peak; /* most bytes ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
-                    memory aligned to 8 */
+    size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
+                    which what failed would not have; what comes after it may
+                    want more */
 } tcall_block;
 
 /* Prepares a block of the memory at base, which must live as long. Up to 7
@@ -1678,15 +1679,15 @@ TCALL_API int tcall_write_unquote(tcall_writer *writer);
 /* ==========================================================================
  * >>mask: a filter that a secret does not pass
  *
- * It stands in front of the sink of anything that leaves the program: a log,
- * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
- * each the sink of the one before:
+ * It stands in front of the sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
  *
  *     tcall_mask mask = {0};
  *     mask.secret = key;
  *     mask.sink = my_sink;
- *     audit.sink = tcall_mask_put;
- *     audit.user = &mask;
+ *     tcall_mask_put(&mask, bytes, len);
  *
  * The secret is found in whatever pieces it comes, and as JSON may write it:
  * behind backslashes, as \u0041, and both again in a string of JSON in a string
@@ -1724,6 +1725,13 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 /* Passes on what waits: the text is over, or somebody reads it now. Returns
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
 
 /* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
@@ -2322,7 +2330,9 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error; /* of tcall_init */
+    int error;      /* of tcall_init */
+    size_t missing; /* bytes that did not fit, of what lasts */
+    size_t call_at; /* where in the block the last call begins */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2330,8 +2340,9 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
-                     * is no agent */
+    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
+                      * is no agent */
+    const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 } tcall;
@@ -2339,7 +2350,8 @@ typedef struct tcall {
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
- * says how large to make the block. After an error nothing can be called, and
+ * says how large to make the block for all of it, also of a desc that has no
+ * block yet. After an error nothing can be called, and
  * every function that takes the tcall fails with the same error; a zeroed
  * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
@@ -2644,6 +2656,7 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits: */
     bool output_held;
+    size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2710,7 +2723,8 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores */
+    size_t block_high; /* what tcall_release restores, */
+    size_t outer_high; /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -2719,7 +2733,9 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-TCALL_API void tcall_release(tcall *tc, tcall_call *call);
+/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
+ * has changed, where one that was hydrated after it still holds something. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
@@ -2795,7 +2811,8 @@ TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
  * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
-/* Replaces the output. What does not fit is cut. */
+/* Replaces the output. What does not fit is cut, and a notice at the end says
+ * how long it was; TCALL_E_MEMORY where not even that fits. */
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
@@ -2869,7 +2886,8 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
 TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
+ * and its mode, times, validated, repaired, no_schema_mode, errors. The key of
+ * the agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
 
@@ -2980,8 +2998,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
- */
+ * milliseconds, outcome; without the key of the agent, if there is one, see
+ * >>mask. TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -3712,12 +3730,15 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step. */
+ * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
+ * small for an answer or a call: the model never reads half of a result, unless
+ * a notice in it says so. In a block of the size that is needed then, the turn
+ * gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
- * the block is too small for all of the conversation its oldest turns are
- * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
- * agent->problem says why, or TCALL_E_MEMORY. */
+ * the block is too small for the conversation and another turn like the last,
+ * the oldest turns are dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
@@ -4430,7 +4451,8 @@ TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
  * >>block
  */
 
-static size_t tcall_round_up_(size_t size)
+/* Bytes are taken in multiples of 8, so that the block stays aligned. */
+TCALL_SHARED_ size_t tcall_round_up_(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
@@ -4450,13 +4472,21 @@ TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
     return block->size - block->low - block->high;
 }
 
+/* Notes how large the block has to be. */
+TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
+{
+    size = tcall_round_up_(size);
+    if (block->need < size)
+        block->need = size;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
     size_t used = block->low + block->high;
     if (size > tcall_block_free_(block)) {
-        block->need = tcall_round_up_(used + size);
+        tcall_block_note_(block, used + size);
         return false;
     }
     if (block->peak < used + size)
@@ -8820,6 +8850,24 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     mask->masked = false;
     mask->count = mask->held = mask->begun = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
+                                       tcall_writer *writer, const char *secret,
+                                       tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* ==========================================================================
@@ -13766,13 +13814,24 @@ static int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
 /* Takes a zeroed table from the lasting part of the block; NULL when there is
  * no room. */
 static void *tcall_table_(tcall *tc, size_t count, size_t size)
 {
     char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
         return NULL;
     memset(table, 0, bytes);
     return table;
@@ -13821,35 +13880,39 @@ static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
     return TCALL_E_TOOL;
 }
 
-/* Compiles one schema of a row, for the report; a program that `keep` is given
- * for is held in the block. */
+/* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
-                             tcall_schema *keep)
+                             tcall_schema *schema)
 {
-    tcall_schema scratch, *schema = keep ? keep : &scratch;
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    int r;
+    memset(schema, 0, sizeof *schema);
+    r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
         return tcall_schema_refuse_(tc, tool, which, schema);
     TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
                   "required names what additionalProperties forbids: add it to "
                   "properties");
-    if (r > 0 && keep)
-        tcall_block_grow_(&tc->block, (size_t)r);
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
     return r < 0 ? r : review.error;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is kept. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+ * only the one that checks calls is held in the block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
-    r = tcall_worse_(r,
-                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    tcall_schema schema;
+    int r =
+        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, schema.need) && tc->schemas)
+        tc->schemas[tool - tc->desc.tools] = schema;
+    r = tcall_worse_(
+        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, NULL));
+                                             tool->provider_schema, &schema));
 }
 
 /* Can a value of this schema be an object? */
@@ -13931,20 +13994,19 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return review.error;
 }
 
-/* Takes the table of compiled schemas, unless they are made when a call comes
- * or somebody else checks. */
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    if (tc->desc.lazy_schemas || tc->desc.validator)
+    if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
     tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
     return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns where the compiled schema of a row is kept, or NULL. */
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    return tc->schemas ? &tc->schemas[row] : NULL;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
@@ -13963,14 +14025,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
 #else
 
 /* Without schemas a row that has one was refused. */
-typedef struct tcall_schema tcall_schema;
-
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
     (void)tc;
     (void)tool;
-    (void)keep;
+    (void)hold;
     return TCALL_OK;
 }
 
@@ -13981,18 +14040,17 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return TCALL_OK;
 }
 
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
     (void)tc;
     (void)rows;
     return TCALL_OK;
-}
-
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    (void)tc;
-    (void)row;
-    return NULL;
 }
 
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
@@ -14099,6 +14157,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
+/* Bytes of the order of a tool's hooks. */
+static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
+{
+    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
+    return tcall_round_up_(count * sizeof(const tcall_hook *));
+}
+
 /* Orders the hooks of the registry and of one tool, which may be NULL. The
  * room of a row that was used before is used again. */
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
@@ -14125,8 +14190,12 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count || !tc->orders)
+    if (r < 0 || !tool->hook_count)
         return r;
+    if (!tc->orders) { /* the start has failed: it only has to be counted */
+        tcall_lasts_(tc, tcall_order_size_(tc, tool));
+        return r;
+    }
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
@@ -14139,11 +14208,13 @@ static int tcall_desc_hooks_(tcall *tc)
     int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
     for (i = 0; i < desc->tool_count && !rows; i++)
         rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (r < 0)
+        return r;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
     }
-    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
 }
 
 #else
@@ -14178,16 +14249,17 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
+    return tcall_worse_(tcall_schemas_(tc, rows),
+                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
  * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
     if (r == TCALL_OK)
         r = tcall_row_agrees_(tc, tool);
@@ -14204,12 +14276,12 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
-    if (r == TCALL_OK)
+    if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-    if (r == TCALL_OK)
-        r = tcall_desc_hooks_(tc);
+        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -14256,7 +14328,8 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
     tc->desc.rows[row] = *tool; /* it is judged in its place */
-    r = tcall_row_add_(tc, row, NULL);
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
         return r;
@@ -16683,16 +16756,22 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
-void tcall_release(tcall *tc, tcall_call *call)
+int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
+    /* Memory is given back from its end only. */
+    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+        return TCALL_E_USAGE;
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    tcall_block_back_(&tc->block, call->block_high);
+    if (call->block_high < tc->block.high)
+        tcall_block_back_(&tc->block, call->block_high);
+    tc->call_at = call->outer_high;
+    return TCALL_OK;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17217,7 +17296,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_call *refused;
     int error = call->error;
     if (!came)
-        return error;
+        return TCALL_E_MEMORY;
     *came = *call;
     call->other = came;
     call->arguments = text;
@@ -17226,6 +17305,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
     if (refused)
         *refused = *call;
@@ -17249,9 +17330,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return r;
     tc->repairs++;
-    if (r < 0 || out.error ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
+    if (!tcall_block_room_(&tc->block, out.len) ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(tc, call, text);
 }
 
@@ -17310,7 +17393,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->block_high = tc->block.high;
+    call->outer_high = tc->call_at;
+    call->block_high = tc->call_at = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -17584,6 +17668,7 @@ tcall_str tcall_output(const tcall_ctx *cx)
 TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
+    cx->wanted = 0;
 }
 
 /* True once the tool has run well, or for the last time, or something stands in
@@ -17679,7 +17764,8 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind. */
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
     tcall_writer *out = cx->out, notice;
@@ -17696,24 +17782,22 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    if (out->cap - out->fill >= notice.fill)
-        tcall_write_bytes(out, text, notice.fill);
+    tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
 /* Writes the output again that lay in the block while a hook waited. Returns
- * false where none did. */
-TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+ * TCALL_OK or, where there is less room than before, an error. */
+TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 {
-    bool held = cx->output_held;
     cx->output_held = false;
-    if (held) {
-        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-        tcall_output_cut_(cx);
-    }
-    return held;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    return tcall_output_cut_(cx);
 }
 
 /* The old output is kept in the history, as a hook may have to show what it
@@ -18137,12 +18221,16 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     int brevity = TCALL_TELL_ALL_;
-    do
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
         tcall_write_failure_at_(cx, brevity);
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
     if (cx->out->error)
         tcall_output_clear_(cx);
+    cx->wanted = wanted;
 }
 
 /* ==========================================================================
@@ -18389,7 +18477,9 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
-    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
+    int r = TCALL_OK;
+    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     tcall_block_back_(&cx->tc->block, high);
     return r;
 }
@@ -18996,8 +19086,9 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
-        cx->run_step != TCALL_RUN_POLLED_)
+    if (cx->output_held)
+        tcall_fail_(cx, tcall_output_resume_(cx));
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -19179,8 +19270,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -19219,7 +19310,26 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
         tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
 }
 
 /* ==========================================================================
@@ -19825,10 +19935,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
-    char buf[64];
+    tcall_masked_ masked;
     tcall_writer out;
-    tcall_writer_init(&out, buf, sizeof buf);
-    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
     tcall_write_pair_(&out, "call_id", call->id);
     tcall_write_pair_(&out, "tool", call->name);
@@ -19850,7 +19959,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->failure.reason.len)
         tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
-    return tcall_writer_flush(&out);
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* ---- ledger ---- */
@@ -23414,11 +23523,13 @@ static void tcall_reader_note_need_(tcall_reader *reader)
     size_t dropped = reader->answer.reasoning_dropped;
     size_t need =
         block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    if (dropped) /* there was more at a time than is left in the end */
-        need = (need <= block->size ? block->size + dropped : need) +
-               TCALL_RESERVE_;
-    if (reader->missing + dropped && need > block->need)
-        block->need = need;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + reader->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (reader->missing + dropped)
+        tcall_block_note_(block, need);
 }
 
 int tcall_reader_end(tcall_reader *reader)
@@ -23429,8 +23540,11 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text)
+    if (!answer->error && !answer->calls && !reader->has_text) {
         tcall_answer_check_empty_(answer);
+        if (reader->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
     if (!answer->error)
         answer->message[0] = 0;
     if (tcall_reasoning_is_free_(reader))
@@ -24784,6 +24898,19 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* ---- room for the turn ---- */
+
+/* After a lack of memory: of the block that is needed, too, a quarter shall be
+ * free. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_block_note_(block,
+                      block->need + (block->need - agent->chat.start) / 3);
+}
+
+/* ---- the calls of the answer ---- */
+
 /* Finds the index-th call of the last answer. */
 static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
                                    tcall_item *item)
@@ -24818,9 +24945,13 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
+    int result;
     if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
+    result = tcall_hydrate(agent->desc.tc, call);
+    if (result == TCALL_E_MEMORY && agent->turn.plan)
+        tcall_agent_spare_(agent);
+    return result;
 }
 
 /* A result belongs to its call by the id; the name is for providers that want
@@ -24867,8 +24998,10 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
+    if (result < 0) {
+        tcall_agent_spare_(agent);
         return result;
+    }
     if (++agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
@@ -24906,6 +25039,8 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
+    tcall_block *block = &agent->desc.tc->block;
+    size_t need = block->need;
     int room = tcall_agent_batch_room_(agent), count;
     for (count = 0; count < room; count++) {
         tcall_call *call = &agent->batch[count];
@@ -24915,6 +25050,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_same_id_(agent, count) ||
             (error == TCALL_E_MEMORY && count > 0)) {
             tcall_release(agent->desc.tc, call);
+            block->need = need;
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
@@ -24944,16 +25080,51 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
     return TCALL_OK;
 }
 
+/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
+ * or its result could not be told: half of one would mislead the model. */
+static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
+                              size_t head)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t wanted = call->cx.wanted;
+    bool noticed = call->error >= 0 && agent->out.fill;
+    if (wanted && !noticed) { /* a quarter of the room is for the call */
+        size_t size = head + wanted + wanted / 3 + 8;
+        tcall_block_note_(block, block->low + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    return call->error == TCALL_E_MEMORY && block->need > block->size
+               ? TCALL_E_MEMORY
+               : TCALL_OK;
+}
+
+/* Lets a call go on, while nobody else may take the room where it writes. Where
+ * it lacks more, need is so large that a quarter of that is free. */
+static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
+                               size_t taken)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t before = block->need;
+    int result;
+    block->need = 0;
+    block->low += taken;
+    result = tcall_invoke(agent->desc.tc, call, &agent->out);
+    block->low -= taken;
+    if (block->need)
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, before);
+    return result;
+}
+
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
+    tcall_block *block = &agent->desc.tc->block;
     tcall_call *call = &agent->batch[agent->current];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer *out = &agent->out;
-    int result;
+    int result, lack;
     if (over < 0)
         tcall_cancel(call, over);
     if (!tcall_block_room_(block, head))
@@ -24962,16 +25133,12 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    result = tcall_agent_invoke_(agent, call, head + room);
     if (tcall_waits_(result))
         return result;
-    if (out->error)
-        return out->error;
+    lack = out->error ? out->error : tcall_agent_lacks_(agent, call, head);
+    if (lack < 0)
+        return lack;
     if (agent->current == agent->delivered)
         return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
@@ -25090,10 +25257,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
-static size_t tcall_agent_aligned_(size_t size)
+/* Bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
 {
-    return (size + 7) & ~(size_t)7;
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
+                                  strlen(desc->model))
+                : 0;
 }
 
 /* Where the path has to name the model, it is put together in the block, right
@@ -25103,43 +25274,46 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     tcall_block *block = &agent->desc.tc->block;
     tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    size_t size = 0, start = chat->start - agent->path_size;
+    size_t size = tcall_agent_path_size_(&agent->desc);
+    size_t start = chat->start - agent->path_size;
     tcall_writer writer;
-    if (rest)
-        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
-                                    strlen(agent->desc.model));
     if (size > agent->path_size &&
         !tcall_block_room_(block, size - agent->path_size))
         return TCALL_E_MEMORY;
     tcall_chat_shift_(chat, chat->start, start + size);
     chat->start = start + size;
     agent->path_size = size;
-    if (!rest)
+    if (!size)
         return TCALL_OK;
     tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    tcall_write_text(&writer, strchr(hole, '}') + 1);
+    tcall_write_bytes(&writer, "", 1); /* with its NUL */
     agent->desc.path = writer.buf;
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn; returns it, or NULL. */
-static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
+/* Bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
 {
-    tcall *tc = agent->desc.tc;
-    const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    agent->offer_size = rows / 8 + 1;
-    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tcall_round_up_(rows / 8 + 1);
+}
+
+/* Bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
-    uint8_t *offer;
+    size_t size;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -25150,22 +25324,19 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    offer = tcall_agent_offer_room_(agent);
-    if (!offer)
+    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
+    if (size < agent->desc.io_size || !tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
-    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
-    agent->io = tcall_block_gap_(block) + reader_size;
-    if (!tcall_block_grow_(block, reader_size) ||
-        !tcall_block_room_(block, agent->desc.io_size) ||
-        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
-        return TCALL_E_MEMORY;
+    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
+    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
+    agent->reader =
+        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
+    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
-    desc->tc->offer = offer;
+    desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
-    return TCALL_OK;
+    return tcall_agent_set_path_(agent);
 }
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -25183,11 +25354,14 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
-    if (error < 0)
+    if (error < 0) {
         agent->desc = before;
-    else if (desc->pick_opts != before.pick_opts)
+        return error;
+    }
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts)
         agent->picked = false;
-    return error;
+    return TCALL_OK;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
@@ -25201,6 +25375,18 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     if (tcall_block_free_(block) < all / 4 + more)
         tcall_chat_make_room(&agent->chat, all / 3 + more);
     return block->low != before;
+}
+
+/* Returns how many bytes of the conversation the last turn takes. */
+static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0, begin = 0;
+    tcall_item item;
+    for (; tcall_chat_next(chat, &next, &item); at = next)
+        if (item.kind == TCALL_ITEM_USER)
+            begin = at;
+    return at - begin;
 }
 
 /* ---- the offer ---- */
@@ -25333,17 +25519,31 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return sum != before;
 }
 
-/* Adds what the user said to the conversation. Where that does not fit even
- * after old turns were dropped, nothing has changed. */
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
+    size_t before = block->low;
+    bool dropped;
     tcall_item item;
+    if (size > tcall_block_free_(block) + block->low - chat->start) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (tcall_agent_make_room_(agent, text.len))
-        tcall_chat_forget_(&agent->chat);
-    return tcall_chat_add(&agent->chat, &item);
+    if (!tcall_chat_make_room(chat, size))
+        block->low = chat->start; /* the last turn has to go, too */
+    dropped = block->low != before;
+    tcall_chat_add(chat, &item);
+    if (tcall_agent_make_room_(agent, last) || dropped)
+        tcall_chat_forget_(chat);
+    return TCALL_OK;
 }
 
 void tcall_agent_cancel(tcall_agent *agent)
@@ -25883,6 +26083,8 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
+    if (error == TCALL_E_MEMORY)
+        tcall_agent_spare_(agent);
     agent->state = TCALL_AGENT_IDLE_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
@@ -25904,6 +26106,7 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = false;
+    agent->desc.tc->block.need = 0;
     agent->state = TCALL_AGENT_OPEN_;
 }
 

@@ -30,8 +30,8 @@
 
 #include "tools/files.h"
 #include "tools/shell.h"
+#include "tools/shown.h"
 #include "tools/task.h"
-#include "tools/text.h"
 #include "tools/todo.h"
 #include "tools/web.h"
 
@@ -408,49 +408,26 @@ typedef struct terminal {
 /* Whatever others wrote comes to the terminal this way: without the key, which
  * they may repeat, and with characters that a terminal would obey shown, not
  * obeyed, by the filter that the tools have. */
-typedef struct screen {
-    FILE *to;
-    tcall_mask mask;
-    ttool_held_ held; /* of a character that comes in pieces */
-} screen;
-
 static int print_plain(void *user, const char *bytes, size_t len)
 {
-    return (int)fwrite(bytes, 1, len, user);
+    return (int)fwrite(bytes, 1, len, *(FILE **)user);
 }
 
-static int print_shown(void *user, const char *bytes, size_t len)
-{
-    screen *s = user;
-    char buf[256];
-    tcall_writer w;
-
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, print_plain, s->to);
-    ttool_write_piece_(&w, &s->held, bytes, len);
-    tcall_writer_flush(&w);
-    return (int)len;
-}
-
-static screen shown = {.mask = {.sink = print_shown, .user = &shown}};
+static FILE *screen; /* stdout, or stderr for errors */
+static ttool_shown shown = {.sink = print_plain, .user = &screen};
+static tcall_mask mask = {.sink = ttool_shown_put, .user = &shown};
 
 static int print_bytes(void *user, const char *bytes, size_t len)
 {
     (void)user;
-    return tcall_mask_put(&shown.mask, bytes, len);
+    return tcall_mask_put(&mask, bytes, len);
 }
 
 /* What waited for a rest that does not come. */
 static void print_end(void)
 {
-    char buf[16];
-    tcall_writer w;
-
-    tcall_mask_end(&shown.mask);
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, print_plain, shown.to);
-    ttool_write_held_(&w, &shown.held);
-    tcall_writer_flush(&w);
+    tcall_mask_end(&mask);
+    ttool_shown_end(&shown);
 }
 
 /* A whole text. */
@@ -944,7 +921,7 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d.tc = &tc;
     d.provider = b->provider;
     d.model = model;
-    d.key = shown.mask.secret = key;
+    d.key = mask.secret = key;
     d.path = b->path;
     d.system = "You are an agent on a small Linux machine. Use the tools when "
                "they help, and answer in a few words.";
@@ -968,7 +945,7 @@ static bool start(const options *o)
     bool real = !o->standin && (b || url);
     static char full[512];
 
-    shown.to = stdout;
+    screen = stdout;
     if (wish && !b)
         return fail("no such provider (see --help)", wish);
     if (!b)
@@ -1016,9 +993,9 @@ static void show_error(int error)
         said = tport_error(&port);
     if (*said)
         fprintf(stderr, ": ");
-    shown.to = stderr;
+    screen = stderr;
     print_str(tcall_str_of(said));
-    shown.to = stdout;
+    screen = stdout;
     if (agent.response.status >= 300)
         fprintf(stderr, " (HTTP status %d)", agent.response.status);
     if (agent.response.retry_after_ms > 0)

@@ -17,7 +17,8 @@
  *
  * What a header has as its secret, in this exchange or one before, is written
  * as *** wherever it stands, in whatever pieces it comes: see >>mask in
- * toolcall.h for how it may be written, and what is not found. The rest of a
+ * toolcall.h for how it may be written, and what is not found. Characters that
+ * a terminal would obey are written as escapes of JSON. The rest of a
  * conversation is there as it is, so the file should be its owner's alone
  * (mode 0600). A replay compares requests with those of the file (t.differs
  * counts the ones that are not the same), gives its answers, and its clock runs
@@ -29,6 +30,8 @@
 #define TRACE_H
 
 #include "toolcall.h"
+
+#include "tools/shown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +58,7 @@ typedef struct trace {
     trace_masks masks;
     char hold[4096];
     size_t held;
+    ttool_shown shown; /* in front of the file */
     /* replaying: the line that is next, and how much of it was given */
     char *line;
     size_t room, given;
@@ -79,7 +83,7 @@ static tcall_writer trace_line(trace *t, char *buf, size_t cap)
     if (t->inner.now_ms)
         t->ms = t->inner.now_ms(t->inner.user) - t->began;
     tcall_writer_init(&w, buf, cap);
-    tcall_writer_sink(&w, trace_sink, t->file);
+    tcall_writer_sink(&w, ttool_shown_put, &t->shown);
     tcall_write_open(&w, '{');
     tcall_write_key(&w, "ms");
     tcall_write_int(&w, (long)t->ms);
@@ -93,6 +97,7 @@ static void trace_end_line(trace *t, tcall_writer *w)
     tcall_write_close(w, '}');
     tcall_write_text(w, "\n");
     tcall_writer_flush(w);
+    ttool_shown_end(&t->shown);
     fflush(t->file);
 }
 
@@ -373,6 +378,9 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
     memset(t, 0, sizeof *t);
     t->file = file;
     t->inner = inner;
+    t->shown.sink = trace_sink;
+    t->shown.user = file;
+    t->shown.json = true;
     trace_masks_init(t, &t->masks, trace_gather, t);
     r.now_ms = inner.now_ms ? trace_now : NULL;
     r.wait = inner.wait ? trace_wait : NULL;

@@ -2,6 +2,7 @@
 #include "hooks.h"
 #include "hash.c"
 #include "invoke.c"
+#include "mask.c"
 
 /* ==========================================================================
  * >>hooks
@@ -230,10 +231,9 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
     const tcall_call *call = cx->call;
-    char buf[64];
+    tcall_masked_ masked;
     tcall_writer out;
-    tcall_writer_init(&out, buf, sizeof buf);
-    tcall_writer_sink(&out, audit->sink, audit->user);
+    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
     tcall_write_pair_(&out, "call_id", call->id);
     tcall_write_pair_(&out, "tool", call->name);
@@ -255,7 +255,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->failure.reason.len)
         tcall_write_pair_(&out, "reason", cx->failure.reason);
     tcall_write_text(&out, "}\n");
-    return tcall_writer_flush(&out);
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* ---- ledger ---- */

@@ -87,8 +87,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
 /* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome. TCALL_EVENT_HOOK reports where it cannot be written.
- */
+ * milliseconds, outcome; without the key of the agent, if there is one, see
+ * >>mask. TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;

@@ -146,3 +146,21 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     mask->count = mask->held = mask->begun = 0;
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
+
+TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
+                                       tcall_writer *writer, const char *secret,
+                                       tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
+}

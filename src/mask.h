@@ -4,15 +4,15 @@
 /* ==========================================================================
  * >>mask: a filter that a secret does not pass
  *
- * It stands in front of the sink of anything that leaves the program: a log,
- * a terminal, the sink of TCALL_AUDIT. Several secrets need as many filters,
- * each the sink of the one before:
+ * It stands in front of the sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
  *
  *     tcall_mask mask = {0};
  *     mask.secret = key;
  *     mask.sink = my_sink;
- *     audit.sink = tcall_mask_put;
- *     audit.user = &mask;
+ *     tcall_mask_put(&mask, bytes, len);
  *
  * The secret is found in whatever pieces it comes, and as JSON may write it:
  * behind backslashes, as \u0041, and both again in a string of JSON in a string
@@ -50,3 +50,10 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 /* Passes on what waits: the text is over, or somebody reads it now. Returns
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;

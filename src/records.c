@@ -1,6 +1,7 @@
 #pragma once
 #include "records.h"
 #include "invoke.c"
+#include "mask.c"
 
 /* ==========================================================================
  * >>records
@@ -128,8 +129,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
@@ -168,5 +169,24 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
         tcall_write_call_errors(out, call);
-    return tcall_write_close(out, '}');
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
 }

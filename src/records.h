@@ -11,6 +11,7 @@
 TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. */
+ * and its mode, times, validated, repaired, no_schema_mode, errors. The key of
+ * the agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);

@@ -289,6 +289,72 @@ static void test_limits(void)
     CHECK(s.opened == 1 && s.closed == 1 && items(&a, TCALL_ITEM_USER) == 0);
 }
 
+/* Tokens of the turn: 17 each round. */
+static void test_tokens(void)
+{
+    static const struct {
+        uint32_t most;
+        int opened, error;
+    } rows[] = {{17, 1, TCALL_E_LIMIT},
+                {18, 2, TCALL_E_LIMIT},
+                {34, 2, TCALL_E_LIMIT},
+                {35, 3, TCALL_E_LIMIT},
+                {0, 4, TCALL_E_LIMIT}};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        CHECK(begin(&tc, &a, &s, forever, sizeof block) == TCALL_OK);
+        a.desc.max_turn_tokens = rows[i].most;
+        CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == rows[i].error);
+        CHECK(s.opened == rows[i].opened &&
+              a.turn.tokens == 17u * (uint32_t)s.opened);
+        CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
+    }
+}
+
+/* What the request says may not change while it is sent: it would not be as
+ * long as was promised. */
+static void test_changed(void)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, words, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_say(&a, tcall_str_of("hi")) == TCALL_OK);
+    CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN && s.opened == 1);
+    tools[0].description = "Add.";
+    while (tcall_agent_step(&a) == TCALL_E_AGAIN)
+        continue;
+    CHECK(s.closed == 1 && s.got < s.wanted);
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) == TCALL_OK);
+    CHECK(is(tcall_agent_text(&a), "Bye."));
+}
+
+/* What a transport waits for is what the agent waits for. */
+static void wants(void *user, tcall_wait *wait)
+{
+    (void)user;
+    tcall_wait_ms(wait, 7);
+}
+
+static void test_wants(void)
+{
+    int told;
+    for (told = 0; told < 2; told++) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        CHECK(begin(&tc, &a, &s, words, sizeof block) == TCALL_OK);
+        s.pauses = true;
+        a.desc.transport.wants = told ? wants : NULL;
+        CHECK(tcall_agent_say(&a, tcall_str_of("hi")) == TCALL_OK);
+        CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN);
+        CHECK(a.wait.ms == (told ? 7u : (uint32_t)TCALL_WAIT_POLL_MS));
+    }
+}
+
 static int open_fails(void *user, const tcall_request *req, tcall_response *res)
 {
     (void)user;
@@ -510,6 +576,9 @@ int main(void)
     test_pauses();
     test_ask();
     test_limits();
+    test_tokens();
+    test_changed();
+    test_wants();
     test_close();
     test_errors();
     test_parallel();

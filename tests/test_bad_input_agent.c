@@ -128,6 +128,109 @@ static void test_missing(void)
     refused(&desc, "max_ms ");
 }
 
+static void test_provider(void)
+{
+    tcall_provider other = tcall_openai;
+    tcall_agent_desc desc;
+    tcall tc;
+    complete(&tc, &desc);
+    desc.provider = &other;
+    other.paths = NULL;
+    refused(&desc, "provider is empty");
+    other = tcall_openai;
+    other.path = NULL;
+    refused(&desc, "path is missing");
+}
+
+/* Headers that would break the request, or that it has already. */
+static void test_headers(void)
+{
+    static const struct {
+        const char *name, *value, *secret, *problem;
+    } rows[] = {
+        {"X-Good", "yes", NULL, NULL},
+        {"X-Good", "tab is none: \xC3\xA9 ~", "s", NULL},
+        {NULL, "yes", NULL, "a header's name"},
+        {"", "yes", NULL, "a header's name"},
+        {"X Bad", "yes", NULL, "a header's name"},
+        {"X-Bad", "a\r\nHost: b", NULL, "a header's value"},
+        {"X-Bad", "a\x7F", NULL, "a header's value"},
+        {"X-Bad", "a\x1F", NULL, "a header's value"},
+        {"X-Bad", NULL, "a\nb", "a header's value"},
+        {"content-type", "text/plain", NULL, "headers hold one that each"},
+        {"Content-LENGTH", "1", NULL, "headers hold one that each"},
+        {"Transfer-Encoding", "chunked", NULL, "headers hold one that each"},
+        {"HOST", "b", NULL, "headers hold one that each"},
+        {"Hosts", "b", NULL, NULL},
+        {"Hos", "b", NULL, NULL},
+        {"authorization", "b", NULL, "headers hold the one"},
+    };
+    tcall_header headers[TCALL_AGENT_HEADERS + 1];
+    tcall_agent_desc desc;
+    tcall tc;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        static tcall_agent agent;
+        memset(headers, 0, sizeof headers);
+        headers[0].name = rows[i].name;
+        headers[0].value = rows[i].value;
+        headers[0].secret = rows[i].secret;
+        complete(&tc, &desc);
+        desc.headers = headers;
+        desc.header_count = 1;
+        desc.key = "k";
+        if (rows[i].problem)
+            refused(&desc, rows[i].problem);
+        else
+            CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    }
+    for (i = 0; i < TCALL_ARRAY_LEN(headers); i++) {
+        headers[i].name = "X-Good";
+        headers[i].value = "yes";
+    }
+    desc.header_count = TCALL_ARRAY_LEN(headers);
+    refused(&desc, "headers are too many");
+}
+
+/* What is added to a body must be an object that all servers can hold. */
+static void test_extra(void)
+{
+    static const struct {
+        const char *text;
+        bool good;
+    } rows[] = {
+        {"{}", true},
+        {" {\"a\":true,\"e\":1e5}", true},
+        {"{\"a\":[1,-1E+3,{\"b\":0.5e-300}],\"c\":\"1e999\"}", true},
+        {"{\"a\":\"\\\"\",\"b\":1e308}", true},
+        {"{\"a\":\"\\\"1e999\",\"b\":1}", true},
+        {"{\"a\":9e9,\"b\":[1e999]}", false},
+        {"{\"a\":\"\\\\\",\"b\":9e999}", false},
+        {"{\"a\":\"\\\"\",\"b\":-9e999}", false},
+        {"{\"b\":1e5,\"a\":true,\"c\":1e309}", false},
+        {"{\"a\":[1e-400]}", false},
+        {"", false},
+        {" ", false},
+        {"[]", false},
+        {"{\"a\":}", false},
+        {"{} {}", false},
+        {"{\"messages\":[]}", false},
+        {"{\"a\":{\"messages\":[]}}", true},
+    };
+    static tcall_agent agent;
+    tcall_agent_desc desc;
+    tcall tc;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        complete(&tc, &desc);
+        desc.extra = rows[i].text;
+        if (rows[i].good)
+            CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+        else
+            refused(&desc, "extra ");
+    }
+}
+
 #ifdef TOOLCALL_NO_STREAM
 
 static int read_whole(const char *body)
@@ -284,6 +387,9 @@ static void test_plan_left(void)
 int main(void)
 {
     test_missing();
+    test_provider();
+    test_headers();
+    test_extra();
 #ifdef TOOLCALL_NO_STREAM
     test_stream();
 #endif

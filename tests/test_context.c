@@ -72,6 +72,45 @@ static void test_services(void)
     CHECK(bound.next == (tcall_service *)&got);
 }
 
+/* Services of a session come and go in any order, and one that is not there is
+ * not missed. */
+static void test_session(void)
+{
+    static tcall_service rows[3] = {
+        {"a", &rows[0], NULL}, {"b", &rows[1], NULL}, {"c", &rows[2], NULL}};
+    tcall_session session;
+    tcall_ctx cx;
+    int i;
+    memset(&session, 0, sizeof session);
+    memset(&cx, 0, sizeof cx);
+    cx.session = &session;
+    for (i = 0; i < 3; i++)
+        CHECK(tcall_bind_service(&cx, &rows[i], TCALL_SCOPE_SESSION) ==
+              TCALL_OK);
+    tcall_unbind_service(&session, &rows[0]); /* the last of the list */
+    tcall_unbind_service(&session, &rows[0]);
+    CHECK(session.services == &rows[2] && rows[2].next == &rows[1]);
+    CHECK(!rows[1].next);
+    tcall_unbind_service(&session, &rows[2]);
+    CHECK(session.services == &rows[1]);
+    CHECK(tcall_stage_name(0) && tcall_stage_name(TCALL_STAGE_COUNT - 1));
+    CHECK(!tcall_stage_name(-1) && !tcall_stage_name(TCALL_STAGE_COUNT));
+}
+
+/* What a call failed of stays its reason, whatever later hooks lack. */
+static void test_missing_later(void)
+{
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_EXECUTE, record, NULL);
+    set_hook(&hooks[1], TCALL_ON_ERROR, get_clock, NULL);
+    desc.hook_count = 2;
+    world.act = ABORT;
+    world.stage = TCALL_WILL_EXECUTE;
+    CHECK(once("{}") == TCALL_E_ABORTED && says("not today"));
+    CHECK(!says("clock") && count('%') == 1);
+    CHECK(says(tcall_stage_name(TCALL_WILL_EXECUTE)));
+}
+
 static int remember(tcall_ctx *cx, void *user)
 {
     int *n = (int *)tcall_scratch(cx, "n", sizeof *n);
@@ -145,6 +184,27 @@ static void test_times(void)
     CHECK(invoke() == TCALL_E_AGAIN && call.cx.finished == 0);
     CHECK(invoke() == TCALL_OK && heard.named);
     CHECK(heard.started == 7 && heard.finished == 217 && heard.ms == 200);
+}
+
+/* Of several deadlines the earliest counts. */
+static int hurry(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    tcall_deadline(cx, 50);
+    CHECK(tcall_time_left(cx) == 50);
+    tcall_deadline(cx, 90);
+    CHECK(tcall_time_left(cx) == 50);
+    tcall_deadline(cx, 20);
+    CHECK(tcall_time_left(cx) == 20);
+    return TCALL_OK;
+}
+
+static void test_deadlines(void)
+{
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_EXECUTE, hurry, NULL);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_OK);
 }
 
 /* ---- input and output ---- */
@@ -332,6 +392,54 @@ static void test_words(void)
     CHECK(once("{}") == TCALL_E_FAILED && says("work(): half of it"));
 }
 
+/* Long words are kept as far as there is room, in whole characters; with none
+ * the error speaks for itself. */
+static int long_words(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int i, n = tcall_json_int(tcall_json_get(args, "n"), 0);
+    (void)cx;
+    for (i = 0; i < n; i++)
+        tcall_write_text(w, i == 1 ? "x" : "\xC3\xA9");
+    return TCALL_E_FAILED;
+}
+
+static void test_long_words(void)
+{
+    static const struct {
+        const char *arguments;
+        size_t len;
+    } rows[] = {{"{\"n\":64}", 127}, {"{\"n\":999}", 127}, {"{\"n\":2}", 3}};
+    size_t i;
+    prepare();
+    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].run = long_words;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        ask("work", rows[i].arguments);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED);
+        CHECK(call.cx.failure.reason.len == rows[i].len);
+        CHECK(says("): \xC3\xA9x"));
+        tcall_release(&tc, &call);
+    }
+    CHECK(once("{\"n\":0}") == TCALL_E_FAILED);
+    CHECK(says(tcall_error_text(TCALL_E_FAILED)));
+}
+
+/* After the run a hook may wait, but not for approval. */
+static int ask_late(tcall_ctx *cx, void *user)
+{
+    (void)cx, (void)user;
+    return TCALL_E_APPROVAL;
+}
+
+static void test_late_approval(void)
+{
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_TRANSFORM_OUTPUT, ask_late, NULL);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_E_USAGE && world.runs == 1);
+}
+
 /* ---- results ---- */
 
 static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
@@ -388,6 +496,62 @@ static void test_result(void)
     tcall_release(&tc, &call);
 }
 
+/* Metadata that is no JSON is refused, and not shown. */
+static int wrong_metadata(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    CHECK(tcall_set_result(cx, tcall_str_of("A title"), tcall_str_of("{1:")) <
+          0);
+    CHECK(tcall_set_result(cx, tcall_str_of(""), tcall_str_of("[1]")) ==
+          TCALL_OK);
+    CHECK(tcall_set_result(cx, tcall_str_of("Title"), tcall_str_of("")) ==
+          TCALL_OK);
+    return tcall_write_text(w, "done");
+}
+
+static void test_metadata(void)
+{
+    prepare();
+    tools[0].run = wrong_metadata;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(tcall_str_eq(call.cx.result.title, tcall_str_of("Title")));
+    CHECK(tcall_str_eq(call.cx.result.metadata, tcall_str_of("[1]")));
+    tcall_release(&tc, &call);
+}
+
+/* A call is told in passing: long names are left out, long values and what is
+ * beyond a line are cut. */
+static void test_glance(void)
+{
+    prepare();
+    tools[0].parameters = "{\"type\":\"object\"}";
+    world.failures = 4;
+    CHECK(once("{\"a_name_that_is_longer_than_32_chars\":1,\"b\":2}") ==
+          TCALL_E_FAILED);
+    CHECK(says("work(=1, b=2): it is stuck"));
+    CHECK(
+        once("{\"a\":\"12345678901234567890123456789\",\"b\":[1,{\"c\":2}]}") ==
+        TCALL_E_FAILED);
+    CHECK(
+        says("a=\\\"12345678901234567890123456789\\\", b=[1,{\\\"c\\\":2}])"));
+    CHECK(once("{\"a\":\"123456789012345678901234567890123\",\"b\":3}") ==
+          TCALL_E_FAILED);
+    CHECK(says("a=\\\"123456789012345678901234567890..., b=3): "));
+    CHECK(once("{\"a\":\"1234567890123456789012345\",\"b\":"
+               "\"1234567890123456789012345\",\"c\":"
+               "\"1234567890123456789012345\",\"d\":"
+               "\"1234567890123456789012345\",\"e\":"
+               "\"1234567890123456789012345\",\"f\":1,\"g\":2}") ==
+          TCALL_E_FAILED);
+    CHECK(says("e=\\\"1234567890123456789012345\\\", ...): it is stuck"));
+}
+
+#define LONG_NAME                                                    \
+    "a_name_of_a_property_that_is_much_longer_than_any_that_a_model" \
+    "_would_like"
+
 /* What is missing comes with a call that would do, made from the schema. */
 static void test_example(void)
 {
@@ -415,6 +579,32 @@ static void test_example(void)
                "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
                "map={\\\"a\\\" : 1}, x=1)\""));
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
+    prepare();
+    tools[0].parameters =
+        "{\"type\":\"object\",\"required\":[\"a\",\"" LONG_NAME "\"],"
+        "\"properties\":{\"a\":{\"const\":4},\"b\":{},\"" LONG_NAME
+        "\":{\"type\":\"integer\"}}}";
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("\"Example: work(a=4, =\\\"value\\\")\""));
+}
+
+/* A tool that nobody checks says itself what is wrong. */
+static int refuses(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx, (void)args;
+    tcall_write_text(w, "no such lamp");
+    return TCALL_E_INVALID;
+}
+
+static void test_unchecked(void)
+{
+    prepare();
+    tools[0].parameters = NULL;
+    tools[0].allow_no_schema = true;
+    tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
+    tools[0].run = refuses;
+    CHECK(once("{}") == TCALL_E_INVALID && says("no such lamp"));
+    CHECK(!says("Example"));
 }
 
 /* Any size of block: the right outcome or an error that says what it needs,
@@ -465,14 +655,22 @@ static void test_sizes(void)
 int main(void)
 {
     test_services();
+    test_session();
+    test_missing_later();
     test_scratch();
     test_times();
+    test_deadlines();
     test_changes();
     test_too_late();
     test_by();
     test_words();
+    test_long_words();
+    test_late_approval();
     test_result();
+    test_metadata();
+    test_glance();
     test_example();
+    test_unchecked();
     test_sizes();
     return check_sum("test_context");
 }

@@ -232,6 +232,19 @@ static void test_rate(void)
     CHECK(ask("6", "work", "{}") == TCALL_E_RATE);
 }
 
+/* Without an interval there is still one, of a millisecond. */
+static void test_rate_zero(void)
+{
+    tcall_rate rate = {1, 0, 0, 0};
+    const tcall_hook hooks[] = {TCALL_RATE(&rate)};
+    start(hooks, 1, TCALL_READ);
+    CHECK(ask("1", "work", "{}") == TCALL_OK);
+    CHECK(ask("2", "work", "{}") == TCALL_E_RATE);
+    CHECK(says("\"retry_after_ms\":1"));
+    now_ms += 1;
+    CHECK(ask("3", "work", "{}") == TCALL_OK && runs == 2);
+}
+
 static void test_limit(void)
 {
     tcall_concurrency limit = {1, 1};
@@ -273,6 +286,37 @@ static void test_retry(void)
     tools[0].idempotent = true;
     tc.desc.now_ms = NULL;
     CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 5);
+}
+
+/* The tool may ask for more time than the pause has, not for less. */
+static uint32_t wanted_ms;
+
+static int busy(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    runs++;
+    (void)args;
+    return runs > 2 ? tcall_write_text(w, "done")
+                    : tcall_retry_after(cx, wanted_ms, "busy");
+}
+
+static void test_retry_asked(void)
+{
+    static const uint32_t asked[] = {5, 1000};
+    tcall_backoff retry = {4, 10, 0};
+    const tcall_hook hooks[] = {TCALL_RETRY(&retry)};
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        wanted_ms = asked[i];
+        start(hooks, 1, TCALL_READ);
+        tools[0].run = busy;
+        CHECK(ask("1", "work", "{}") == TCALL_E_AGAIN && runs == 1);
+        CHECK(call.cx.wait.ms == (i ? 1000u : 10u));
+        now_ms += i ? 1000 : 10;
+        CHECK(again() == TCALL_E_AGAIN && runs == 2);
+        CHECK(call.cx.wait.ms == (i ? 2000u : 20u));
+        now_ms += 2000;
+        CHECK(again() == TCALL_OK && runs == 3);
+    }
 }
 
 /* ---- cache, audit ---- */
@@ -988,8 +1032,10 @@ int main(void)
     test_no_tool();
     test_hash();
     test_rate();
+    test_rate_zero();
     test_limit();
     test_retry();
+    test_retry_asked();
     test_cache();
     test_cache_loops();
     test_audit();

@@ -417,13 +417,15 @@ static void test_outcomes(void)
         memset(result, '#', sizeof result);
         tcall_writer_init(&out, result, room);
         CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
-        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && !out.error);
+        CHECK(tcall_invoke(&tc, &call, &out) ==
+                  (room < sizeof notice - 1 ? TCALL_E_MEMORY : TCALL_OK) &&
+              !out.error);
         CHECK(
             tcall_str_eq(call.cx.result.output, (tcall_str){result, out.fill}));
         CHECK(result[room] == '#');
         tcall_release(&tc, &call);
-        if (room < sizeof notice - 1) {
-            CHECK(out.fill == 0);
+        if (room < sizeof notice - 1) { /* not even the notice fits */
+            CHECK(out.fill == 0 || result[0] == '{');
             continue;
         }
         kept -= kept & 1; /* of two bytes each */
@@ -507,6 +509,61 @@ static void test_provenance(void)
     CHECK(says("\"step\":\"done\"") && says("\"outcome\":\"ok\""));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
+}
+
+/* What it says of a tool without a schema, of another validator, and of what
+ * hooks have changed. */
+static int agrees(void *user, const tcall_tool *tool, tcall_json args,
+                  tcall_writer *why)
+{
+    (void)user, (void)tool, (void)args, (void)why;
+    return TCALL_OK;
+}
+
+static void provenance_of(tcall *tc, tcall_call *call, const char *name)
+{
+    memset(call, 0, sizeof *call);
+    call->id = tcall_str_of("call_1");
+    call->name = tcall_str_of(name);
+    call->arguments = tcall_str_of("{}");
+    tcall_hydrate(tc, call);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    CHECK(tcall_write_provenance(&out, tc, call) == TCALL_OK);
+    tcall_release(tc, call);
+}
+
+static void test_provenance_of_others(void)
+{
+    static const tcall_validator validator = {"theirs", "2.5", agrees, NULL};
+    static tcall_tool bare[1];
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.validator = &validator;
+    desc.allow = TCALL_WRITE;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    provenance_of(&tc, &call, "set_led");
+    CHECK(says("{\"name\":\"theirs\",\"version\":\"2.5\","
+               "\"mode\":\"foreign\"}"));
+    memset(&desc, 0, sizeof desc);
+    bare[0].name = "bare";
+    bare[0].run = fails;
+    bare[0].allow_no_schema = true;
+    bare[0].no_schema_mode = TCALL_NO_SCHEMA_APPROVAL;
+    bare[0].permissions = TCALL_READ;
+    bare[0].provided_by = "a \"plugin\"";
+    desc.tools = bare;
+    desc.tool_count = 1;
+    desc.allow = TCALL_READ;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    provenance_of(&tc, &call, "bare");
+    CHECK(says("\"no_schema_mode\":\"human-approval\""));
+    CHECK(says("\"provided_by\":\"a \\\"plugin\\\"\""));
+    provenance_of(&tc, &call, "nobody");
+    CHECK(says("\"step\":\"find\"") && says("\"mode\":\"lazy\""));
+    CHECK(!says("no_schema_mode"));
 }
 
 /* A validator of one's own decides instead of the schema. */
@@ -638,6 +695,7 @@ int main(void)
     test_outcomes();
     test_repair();
     test_provenance();
+    test_provenance_of_others();
     test_validator();
     test_struct();
     test_block_sweep();

@@ -106,6 +106,40 @@ static void test_rest(machine *m)
     CHECK(strcmp(straight, request) == 0 && said(m, "Yes."));
 }
 
+/* What was noted of an item is still noted of it. */
+static void test_flags(machine *m)
+{
+    size_t at = 0;
+    tcall_item item;
+    int i;
+    start(m, sizeof m->block);
+    for (i = 0; i < 4; i++) {
+        memset(&item, 0, sizeof item);
+        item.kind = TCALL_ITEM_TEXT;
+        item.text = tcall_str_of("a");
+        item.synthetic_id = i == 0;
+        item.raw = i == 1;
+        item.reasoning_dropped = i == 2;
+        item.is_unsigned = i == 3;
+        item.error = i == 2 ? TCALL_E_CUT : TCALL_OK;
+        CHECK(tcall_chat_add(&m->agent.chat, &item) == TCALL_OK);
+    }
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
+    }
+    for (i = 0; tcall_chat_next(&m->agent.chat, &at, &item); i++) {
+        CHECK(item.synthetic_id == (i == 0) && item.raw == (i == 1));
+        CHECK(item.reasoning_dropped == (i == 2));
+        CHECK(item.is_unsigned == (i == 3));
+        CHECK(item.error == (i == 2 ? TCALL_E_CUT : TCALL_OK));
+        CHECK(tcall_str_eq(item.text, tcall_str_of("a")));
+        CHECK(!item.id.len && !item.name.len && !item.signature.len);
+    }
+    CHECK(i == 4);
+}
+
 /* While the second of three calls waits for a verdict: the first one is not
  * made again, and the turn goes on without a word of the user. */
 static void test_waiting(machine *m)
@@ -241,6 +275,7 @@ static void test_room(machine *m)
 int main(void)
 {
     static machine m;
+    test_flags(&m);
     test_rest(&m);
     test_waiting(&m);
     test_plan(&m);

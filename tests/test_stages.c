@@ -463,6 +463,100 @@ static void test_ended(void)
     check_ends("on_retry");
 }
 
+/* There are bits for 32 of what a call may hold; the next is refused, and all
+ * that was had is given back. */
+static void test_many_held(void)
+{
+    enum { MOST = 32 };
+    static tcall_hook own[MOST + 1];
+    int i;
+    prepare();
+    for (i = 0; i <= MOST; i++)
+        set_hook(&own[i], TCALL_WILL_ACQUIRE_QUOTA, acquire, &quota);
+    for (i = 0; i < MOST; i++)
+        set_hook(&hooks[i], TCALL_DID_RELEASE_QUOTA, release, &quota);
+    tools[0].hooks = own;
+    desc.hook_count = MOST;
+    tools[0].hook_count = MOST;
+    CHECK(once("{}") == TCALL_OK && world.acquired == MOST);
+    CHECK(world.released == MOST);
+    tools[0].hook_count = MOST + 1;
+    world.acquired = world.released = 0;
+    CHECK(once("{}") == TCALL_E_LIMIT && world.runs == 1);
+    CHECK(world.acquired == MOST + 1 && world.released == MOST);
+}
+
+/* The call's own session comes before that of the registry. */
+static tcall_session *met;
+
+static int meet(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    met = cx->session;
+    return TCALL_OK;
+}
+
+static void test_session(void)
+{
+    static tcall_session ours, its;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_EXECUTE, meet, NULL);
+    desc.hook_count = 1;
+    desc.session = &ours;
+    CHECK(once("{}") == TCALL_OK && met == &ours);
+    ask("work", "{}");
+    call.session = &its;
+    CHECK(invoke() == TCALL_OK && met == &its);
+}
+
+/* A hook that knows better why a tool is not permitted is the one to be read;
+ * a tool that looks first is not asked for before it has. */
+static int withdraw(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    tcall_abort(cx, "the key is turned", NULL, 0);
+    return TCALL_OK;
+}
+
+static void test_denials(void)
+{
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, withdraw, NULL);
+    desc.hook_count = 1;
+    desc.allow = TCALL_WRITE;
+    CHECK(once("{}") == TCALL_E_DENIED && says("the key is turned"));
+    CHECK(world.runs == 0);
+    prepare();
+    verdict = TCALL_VERDICT_DENY;
+    tools[0].confirm = tools[0].looks_first = true;
+    CHECK(once("{}") == TCALL_OK && count('?') == 0);
+}
+
+/* Without a schema: who may run unasked. */
+static void test_unchecked(void)
+{
+    static const struct {
+        uint8_t mode, permissions;
+        int error;
+    } modes[] = {
+        {TCALL_NO_SCHEMA_READ_ONLY, TCALL_READ, TCALL_OK},
+        {TCALL_NO_SCHEMA_READ_ONLY, TCALL_WRITE, TCALL_E_DENIED},
+        {TCALL_NO_SCHEMA_APPROVAL, TCALL_READ, TCALL_E_DENIED},
+        {TCALL_NO_SCHEMA_FULL, TCALL_WRITE, TCALL_OK},
+    };
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(modes); i++) {
+        prepare();
+        verdict = TCALL_VERDICT_DENY;
+        tools[0].parameters = NULL;
+        tools[0].allow_no_schema = true;
+        tools[0].no_schema_mode = modes[i].mode;
+        tools[0].permissions = desc.allow = modes[i].permissions;
+        CHECK(once("{}") == modes[i].error);
+        CHECK(count('?') == (modes[i].error < 0));
+    }
+}
+
 int main(void)
 {
     test_outcomes();
@@ -475,5 +569,9 @@ int main(void)
     test_release();
     test_shared();
     test_ended();
+    test_many_held();
+    test_session();
+    test_denials();
+    test_unchecked();
     return check_sum("test_stages");
 }

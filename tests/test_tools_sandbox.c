@@ -660,7 +660,7 @@ static bool in_pieces(void)
     ttool_write_content_(&w, text, len);
     for (size = 1; size < 6; size++) {
         ttool_held_ held;
-        held.count = 0;
+        memset(&held, 0, sizeof held);
         memset(parts, 0, sizeof parts);
         tcall_writer_init(&w, parts, sizeof parts - 1);
         for (i = 0; i < len; i += size)

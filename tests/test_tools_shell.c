@@ -902,6 +902,7 @@ static void cgroup(void)
              control_is("pids.max", "32") && control_is("cgroup.procs", "0"));
         PART(control_is("cgroup.kill", "1")); /* whatever is left at the end */
     }
+    control_count = TCALL_ARRAY_LEN(controls);
     PART(control_is("memory.swap.max", "0"));
     d.max_total_mb = 0; /* by default as much as one process may have */
     PART(start(d, true) == TCALL_OK && sh("echo ran", 2000) == TCALL_OK &&

@@ -121,7 +121,7 @@ static void ttool_write_kept_(tcall_writer *w, const ttool_bash_ *run,
 {
     size_t half = run->keep / 2;
     ttool_held_ held;
-    held.count = 0;
+    memset(&held, 0, sizeof held);
     tcall_write_key(w, key);
     tcall_write_quote(w);
     while (from < to) {

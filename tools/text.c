@@ -136,18 +136,32 @@ static size_t ttool_valid_(const char *p, size_t len)
     return i;
 }
 
-static void ttool_write_escape_(tcall_writer *w, const char *p, size_t n)
+static void ttool_write_hex_(tcall_writer *w, char kind, int32_t c, int digits)
 {
-    int32_t c = ttool_utf8_char_(p, n);
-    int digits = c < 0x80 ? 2 : c < 0x10000 ? 4 : 8, i;
     char text[10] = "\\";
-    text[1] = digits == 2 ? 'x' : digits == 4 ? 'u' : 'U';
+    int i;
+    text[1] = kind;
     for (i = digits; i > 0; i--, c >>= 4)
         text[1 + i] = "0123456789abcdef"[c & 0xF];
     tcall_write_bytes(w, text, 2 + (size_t)digits);
 }
 
-bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
+static void ttool_write_escape_(tcall_writer *w, const char *p, size_t n,
+                                bool json)
+{
+    int32_t c = ttool_utf8_char_(p, n);
+    if (json && c >= 0x10000) { /* a pair of UTF-16 */
+        ttool_write_hex_(w, 'u', 0xD7C0 + (c >> 10), 4);
+        ttool_write_hex_(w, 'u', 0xDC00 | (c & 0x3FF), 4);
+    } else if (json || c >= 0x80) {
+        ttool_write_hex_(w, c < 0x10000 ? 'u' : 'U', c, c < 0x10000 ? 4 : 8);
+    } else {
+        ttool_write_hex_(w, 'x', c, 2);
+    }
+}
+
+static bool ttool_write_text_(tcall_writer *w, const char *p, size_t len,
+                              bool json)
 {
     const char *end = p + len;
     bool whole = true;
@@ -160,12 +174,17 @@ bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
         n = ttool_utf8_len_(p, end);
         whole = whole && n && *p;
         if (n)
-            ttool_write_escape_(w, p, n);
+            ttool_write_escape_(w, p, n, json);
         else
             tcall_write_text(w, "\xEF\xBF\xBD");
         p += n ? n : 1;
     }
     return whole;
+}
+
+bool ttool_write_content_(tcall_writer *w, const char *p, size_t len)
+{
+    return ttool_write_text_(w, p, len, false);
 }
 
 /* Bytes of what begins so: of a character, or of a line's end. */
@@ -184,7 +203,7 @@ static bool ttool_belongs_(const ttool_held_ *held, char next)
 
 void ttool_write_held_(tcall_writer *w, ttool_held_ *held)
 {
-    ttool_write_content_(w, held->bytes, held->count);
+    ttool_write_text_(w, held->bytes, held->count, held->json);
     held->count = 0;
 }
 
@@ -219,7 +238,7 @@ void ttool_write_path_(tcall_writer *w, const char *path)
         if (*path == '\\')
             tcall_write_text(w, "\\\\");
         else if (*path)
-            ttool_write_escape_(w, path, 1);
+            ttool_write_escape_(w, path, 1, false);
         path += *path != '\0';
     }
 }

@@ -1,7 +1,7 @@
 /*
  * text.h - what tools make of text: characters, paths, numbers
  *
- * There is nothing here for programs to use.
+ * There is nothing here for programs to use: shown.h is.
  */
 #ifndef TTOOL_TEXT_H
 #define TTOOL_TEXT_H
@@ -12,6 +12,7 @@
 typedef struct ttool_held_ {
     char bytes[4];
     size_t count;
+    bool json; /* the text is JSON: escapes are as there */
 } ttool_held_;
 
 char ttool_lower_(char c);
