@@ -1969,13 +1969,16 @@ TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
  */
 
 typedef enum tcall_kind {
-    TCALL_ITEM_USER,     /* text */
-    TCALL_ITEM_TEXT,     /* text of the model */
-    TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT,   /* id, name, text; error */
-    TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back; a text that has
-                            a signature has that name as well */
+    TCALL_ITEM_USER,      /* text */
+    TCALL_ITEM_TEXT,      /* text of the model */
+    TCALL_ITEM_CALL,      /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT,    /* id, name, text; error */
+    TCALL_ITEM_REASONING, /* text, signature; name: the provider it is from,
+                             the only one that gets it back; a text that has
+                             a signature has that name as well */
+    TCALL_ITEM_IMAGE /* name: its MIME type; text: its bytes, which stay the
+                        caller's; id: of the call it is a result of, else of
+                        the user, in front of what he says */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -2006,13 +2009,16 @@ typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
+    bool edited;   /* something is gone that was sent: an image */
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end. Returns TCALL_OK, or TCALL_E_MEMORY and
- * nothing was added. */
+/* Adds a copy of the item at the end; of an image only its place in memory,
+ * where it has to stay as long as the conversation holds it. Images that were
+ * in that memory before are gone: a sentence says so in their place. Returns
+ * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
 TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* Gives the item at *at and moves *at to the next one; returns false at the
  * end. Begin with *at = 0. The slices stay valid until the conversation
@@ -2583,7 +2589,8 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made besides its output; the tool's until tcall_release. To
+/* Something a tool made besides its output; the tool's until tcall_release, the
+ * bytes of an image as long as the conversation holds it (tcall_agent_show). To
  * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
@@ -3740,6 +3747,15 @@ TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
  * the oldest turns are dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE
  * during a turn or where agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
+/* Shows the model an image, with what the user says next. type is its MIME
+ * type, as "image/jpeg"; it and the bytes stay the caller's and must be there
+ * as long as the conversation holds the image. Showing another one in the same
+ * memory lets the older one go: a sentence says so in its place. Images that a
+ * tool attaches to its result (tcall_attachment) are shown as well, under the
+ * same conditions. Returns TCALL_OK, TCALL_E_MEMORY, or TCALL_E_USAGE during a
+ * turn and for what is no image. */
+TCALL_API int tcall_agent_show(tcall_agent *agent, const char *type,
+                               tcall_str bytes);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
  * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
@@ -3825,9 +3841,9 @@ struct tcall_agent {
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and calls that wait for a verdict or
- * for tcall_agent_result. Keys and tools are not in it. Returns TCALL_OK, the
- * error of the writer, or TCALL_E_USAGE while a request or a tool is under way,
- * or a call has run whose result waits for that of another. */
+ * for tcall_agent_result. Keys, tools and images are not in it. Returns
+ * TCALL_OK, the error of the writer, or TCALL_E_USAGE while a request or a tool
+ * is under way, or a call has run whose result waits for that of another. */
 TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
 /* Puts what tcall_agent_save wrote in place of the conversation, between turns.
  * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
@@ -13096,7 +13112,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
- * the bytes of its parts: id, name, signature, text.
+ * the bytes of its parts: id, name, signature, text. The text of an image is a
+ * tcall_str, which says where its bytes are.
  */
 
 enum {
@@ -13228,6 +13245,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->block = block;
     chat->start = block->low;
     chat->made = 0;
+    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -13255,7 +13273,37 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
     return flags;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+/* Where the bytes of an image are. */
+static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
+{
+    tcall_str bytes;
+    memcpy(&bytes, tcall_head_part_(head, TCALL_PART_TEXT_).ptr, sizeof bytes);
+    return bytes;
+}
+
+/* Lets images go whose memory is used for another one. What was sent has
+ * changed then. */
+static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
+{
+    const tcall_str gone = {NULL, 0};
+    const uintptr_t from = (uintptr_t)by.ptr;
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        const tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str is = gone;
+        at += tcall_head_size_(head);
+        if (head->kind == TCALL_ITEM_IMAGE)
+            is = tcall_image_bytes_(head);
+        if (is.len && (uintptr_t)is.ptr < from + by.len &&
+            from < (uintptr_t)is.ptr + is.len) {
+            memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
+            chat->edited = true;
+        }
+    }
+}
+
+/* Copies an item to the block, whatever its text is. */
+static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
     tcall_item copy = *item;
@@ -13279,6 +13327,16 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    tcall_item image = *item;
+    if (item->kind != TCALL_ITEM_IMAGE)
+        return tcall_chat_copy_(chat, item);
+    tcall_chat_overwrite_(chat, item->text);
+    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    return tcall_chat_copy_(chat, &image);
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -13298,8 +13356,17 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Does the user begin to speak with this item? His images come first. */
+TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER ||
+           (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
 }
 
 bool tcall_chat_drop(tcall_chat *chat)
@@ -13307,12 +13374,15 @@ bool tcall_chat_drop(tcall_chat *chat)
     char *first = chat->block->base + chat->start;
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
+    bool speaks = true; /* an image of the user was last */
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && item_at > 0) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
             return true;
         }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
         item_at = at;
     }
     return false;
@@ -13341,6 +13411,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
 TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
+    chat->edited = false;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -21378,10 +21449,11 @@ static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
  *   %t  its text       %q  the same as a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
 typedef struct tcall_forms_ {
-    const char *user, *text, *call, *result;
+    const char *user, *image, *text, *call, *result;
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
@@ -21392,6 +21464,7 @@ static const char *tcall_form_of_(const tcall_forms_ *forms,
 {
     switch (item->kind) {
     case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_IMAGE: return forms->image;
     case TCALL_ITEM_TEXT: return forms->text;
     case TCALL_ITEM_CALL: return forms->call;
     case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
@@ -21406,7 +21479,8 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     switch (hole) {
     case 'i': return item->id;
     case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n': return item->name;
+    case 'n':
+    case 'y': return item->name;
     case 's': return item->signature;
     case 'a':
     case 'q':
@@ -21429,13 +21503,50 @@ static void tcall_write_result_text_(tcall_writer *out,
     tcall_write_unquote(out);
 }
 
+/* Writes up to 48 bytes in base64 (RFC 4648). */
+static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
+                                     size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
+                                 "nopqrstuvwxyz0123456789+/";
+    char text[64], *to = text;
+    size_t i;
+    for (i = 0; i < len; i += 3, to += 4) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < len ? bytes[i + 2] : 0u;
+        to[0] = digits[bits >> 18];
+        to[1] = digits[bits >> 12 & 63];
+        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
+        to[3] = i + 2 < len ? digits[bits & 63] : '=';
+    }
+    tcall_write_bytes(out, text, (size_t)(to - text));
+}
+
+/* Writes all of it, in parts, so that what went out is not made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+{
+    size_t at, line;
+    for (at = 0; at < bytes.len; at += 480) {
+        if (!tcall_write_part_(out))
+            continue;
+        for (line = at; line < bytes.len && line < at + 480; line += 48)
+            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
+                                     bytes.len - line < 48 ? bytes.len - line
+                                                           : 48);
+        tcall_write_part_end_(out);
+    }
+}
+
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
     if (hole == 'r')
         tcall_write_result_text_(out, item);
-    else if (hole == 'a' || hole == 'j')
+    else if (hole == 'b')
+        tcall_write_base64_(out, value);
+    else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
@@ -21480,7 +21591,7 @@ static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
         bool same = tcall_str_eq(item.id, id);
         if (item.kind == TCALL_ITEM_RESULT)
             index += same;
-        else if (index > 0)
+        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
             break; /* the next answer */
         else if (item.kind == TCALL_ITEM_CALL)
             index -= same;
@@ -21543,7 +21654,8 @@ static bool tcall_history_owns_(const tcall_history_ *history,
                                 const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    return to->reasoning && !history->chat->edited &&
+           tcall_str_eq(item->name, tcall_str_of(to->name));
 }
 
 /* Leaves out the signature of an item that is none of this provider's. A
@@ -21584,6 +21696,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
+/* Is it said by the user's side? Results of tools are. */
+static bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
+}
+
+/* What stands for an image that is gone. */
+static void tcall_image_gone_(tcall_item *item)
+{
+    item->kind = TCALL_ITEM_USER;
+    item->text = tcall_str_of("(an image was here, which is gone)");
+}
+
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -21592,8 +21718,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
+        if (more && !tcall_item_is_users_(item)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -21609,7 +21734,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
         history->at = history->answer = next;
-        if (!more || item->kind == TCALL_ITEM_USER)
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
+            tcall_image_gone_(item);
+        if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
     tcall_history_sign_(history, item);
@@ -21648,8 +21775,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
         if (role != roles[user]) {
@@ -23638,6 +23764,8 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
  * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':[{'type':'image_url','image_url':"
+    "{'url':'data:%y;base64,%b'}}]}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
@@ -23772,6 +23900,8 @@ static const tcall_word tcall_anthropic_types_[] = {
  * the signature does not fit. */
 static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'text','text':%t}",
+    "{'type':'image','source':{'type':'base64','media_type':'%y',"
+    "'data':'%b'}}",
     "{'type':'text','text':%t}",
     "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
@@ -23894,6 +24024,7 @@ static const tcall_word tcall_ollama_types_[] = {
  * server itself the id. */
 static const tcall_forms_ tcall_ollama_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':'','images':['%b']}",
     NULL,
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
@@ -24036,6 +24167,8 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+    "'image_url':'data:%y;base64,%b'}]}",
     "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -24167,6 +24300,7 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * reasoning by itself. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
+    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",
@@ -24328,6 +24462,8 @@ static const tcall_word tcall_interactions_types_[] = {
 /* A thought is its signature; what it says of itself may be empty. */
 static const tcall_forms_ tcall_interactions_forms_ = {
     "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+    "'data':'%b'}]}",
     "{'type':'model_output','content':[{'type':'text','text':%t}]}",
     "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
     "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
@@ -25062,6 +25198,49 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     agent->delivered = agent->current = agent->waiting = agent->asking = 0;
 }
 
+/* Is it the MIME type of an image? */
+TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+{
+    size_t i;
+    if (!type || strncmp(type, "image/", 6) != 0)
+        return false;
+    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
+         i++)
+        ;
+    return i > 6 && !type[i];
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                         const char *type, tcall_str bytes)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_IMAGE;
+    item.id = id;
+    item.name = tcall_str_of(type);
+    item.text = bytes;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
+}
+
 /* Moves the results that are next in order to the chat: text is that of the
  * first, those after it were kept. */
 static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
@@ -25072,6 +25251,8 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         if (call->cx.state != TCALL_DONE_)
             break;
         error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error == TCALL_OK)
+            error = tcall_agent_add_attached_(agent, call);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -25651,6 +25832,17 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* Bytes of the request that are images: of those a model makes few tokens. */
+static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
+{
+    size_t at = 0, sum = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            sum += (item.text.len + 2) / 3 * 4;
+    return sum;
+}
+
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes. */
@@ -25658,7 +25850,8 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const long need = (long)(agent->out.len / 3) + answer;
+    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
+    const long need = (long)(text / 3) + answer;
     const long room = agent->context ? need : 2 * need;
     long context = agent->context ? agent->context : 4096;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
@@ -25684,7 +25877,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0)) {
+    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+        agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
             tcall_chat_forget_(&agent->chat);
@@ -26142,6 +26336,18 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     return TCALL_OK;
 }
 
+int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
+{
+    int error = tcall_agent_ready_(agent);
+    if (error == TCALL_OK && (!tcall_is_image_type_(type) || !bytes.len))
+        error = TCALL_E_USAGE;
+    if (error < 0)
+        return error;
+    if (tcall_agent_make_room_(agent, 0))
+        tcall_chat_forget_(&agent->chat);
+    return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
+}
+
 int tcall_agent_say(tcall_agent *agent, tcall_str text)
 {
     return tcall_agent_start_(agent, text, false, NULL, 0);
@@ -26324,6 +26530,8 @@ static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
         tcall_save_number_(saver, item.kind);
         tcall_save_number_(saver, (uint32_t)-item.error);
         tcall_save_number_(saver, tcall_item_flags_(&item));
+        if (item.kind == TCALL_ITEM_IMAGE)
+            item.text.len = 0; /* its bytes are elsewhere */
         for (part = 0; part < TCALL_PARTS_; part++)
             tcall_save_text_(saver, *tcall_item_part_(&item, part));
     }
@@ -26433,8 +26641,10 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
         return TCALL_E_PROTOCOL;
+    if (item.kind == TCALL_ITEM_IMAGE)
+        agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
