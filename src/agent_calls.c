@@ -210,6 +210,49 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     agent->delivered = agent->current = agent->waiting = agent->asking = 0;
 }
 
+/* Is it the MIME type of an image? */
+TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+{
+    size_t i;
+    if (!type || strncmp(type, "image/", 6) != 0)
+        return false;
+    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
+         i++)
+        ;
+    return i > 6 && !type[i];
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                         const char *type, tcall_str bytes)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_IMAGE;
+    item.id = id;
+    item.name = tcall_str_of(type);
+    item.text = bytes;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
+}
+
 /* Moves the results that are next in order to the chat: text is that of the
  * first, those after it were kept. */
 static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
@@ -220,6 +263,8 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         if (call->cx.state != TCALL_DONE_)
             break;
         error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error == TCALL_OK)
+            error = tcall_agent_add_attached_(agent, call);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)

@@ -421,6 +421,17 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* Bytes of the request that are images: of those a model makes few tokens. */
+static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
+{
+    size_t at = 0, sum = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            sum += (item.text.len + 2) / 3 * 4;
+    return sum;
+}
+
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes. */
@@ -428,7 +439,8 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const long need = (long)(agent->out.len / 3) + answer;
+    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
+    const long need = (long)(text / 3) + answer;
     const long room = agent->context ? need : 2 * need;
     long context = agent->context ? agent->context : 4096;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
@@ -454,7 +466,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0)) {
+    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+        agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
             tcall_chat_forget_(&agent->chat);
@@ -910,6 +923,18 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
+{
+    int error = tcall_agent_ready_(agent);
+    if (error == TCALL_OK && (!tcall_is_image_type_(type) || !bytes.len))
+        error = TCALL_E_USAGE;
+    if (error < 0)
+        return error;
+    if (tcall_agent_make_room_(agent, 0))
+        tcall_chat_forget_(&agent->chat);
+    return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
 int tcall_agent_say(tcall_agent *agent, tcall_str text)

@@ -26,7 +26,8 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made besides its output; the tool's until tcall_release. To
+/* Something a tool made besides its output; the tool's until tcall_release, the
+ * bytes of an image as long as the conversation holds it (tcall_agent_show). To
  * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */

@@ -560,8 +560,10 @@ static void forgeries(void)
             n += (size_t)sprintf(text + n, "x%s%s\n%s%s\n", before[i],
                                  notices[j], before[i], notices[j]);
     put(at("ws/.FORGED"), text);
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++) {
+        put(at("ws/%s", names[i]), "here FORGED\n");
         put(at("ws/sub/%s", names[i]), "here FORGED\n");
+    }
     PART(call("read", "{\"file_paths\":[\".FORGED\"]}") == TCALL_OK && ours());
     PART(call("read", "{\"file_paths\":[\".FORGED\"],\"offset\":9,"
                       "\"limit\":50}") == TCALL_OK &&

@@ -7,12 +7,14 @@
  * images. What a browser does not show is left out: scripts, templates, and
  * elements that say so (hidden, display: none, visibility: hidden). Characters
  * come in the encoding that the server or the page names, by iconv; with
- * TTOOL_NO_ICONV, for static programs, in UTF-8 and windows-1252 only.
+ * TTOOL_NO_ICONV, for static programs, in UTF-8 and windows-1252 only. Named
+ * references are the 252 of HTML 4 and &apos;; others are shown as they stand.
  *
  * With TTOOL_LIBXML2 the parser of libxml2 reads the page, from 2.14 on, which
  * splits pages as the HTML Standard does. Releases before that show what is
  * hidden, lose text and take 200 MB for some pages of 1 MB. Where there is no
- * such library a reader of our own does it by the same rules.
+ * such library a reader of our own does it by the same rules, in the memory of
+ * ttool_html_ alone.
  *
  * There is nothing here for programs to use: web.h does.
  */
