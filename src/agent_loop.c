@@ -67,6 +67,19 @@ static size_t tcall_agent_size_(const tcall_desc *desc,
            tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* results wait for each other */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, &made);
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_block *block;
