@@ -2361,6 +2361,12 @@ typedef struct tcall {
  * every function that takes the tcall fails with the same error; a zeroed
  * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
+/* Returns how large desc->block should be, in bytes aligned to 8, for one call
+ * at a time with so many bytes of arguments and output together, or 0 where
+ * tcall_init refuses desc. What it holds of definitions is counted; of calls,
+ * of which nobody knows what will be in them, more than they mostly take. What
+ * tools and hooks take with tcall_scratch comes on top. */
+TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 /* Returns the tool with this name, or NULL. */
@@ -3727,6 +3733,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* As tcall_need, with an agent, for turns of so many bytes: what is said on
+ * both sides, arguments and results together. agent->tc may be NULL: desc is
+ * what it will be made of. Tools' scratch memory takes four times its size, as
+ * a quarter of what is free is left to calls. */
+TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
+                                  const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
  * between turns; tc and io_size stay. The conversation goes on: reasoning of
  * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn
@@ -14361,6 +14373,28 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (r < 0)
         tc->desc.tool_count = tc->name_count = 0;
     return r;
+}
+
+/* What a call takes besides its texts, and what tcall_pick takes. */
+#define TCALL_CALL_ROOM_ 2048
+
+size_t tcall_need(const tcall_desc *desc, size_t bytes)
+{
+    size_t lasting, room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    tcall_desc copy = *desc;
+    tcall tc;
+    copy.block = NULL;
+    copy.block_size = 0;
+    copy.report = NULL;
+    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
+        return 0;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].output) { /* it is read as a value, to be checked */
+            room += 4 * bytes;
+            break;
+        }
+    lasting = tcall_round_up_(tc.missing + room);
+    return lasting > tc.block.need ? lasting : tc.block.need;
 }
 
 /* A row that is free: it needs a permission that nobody can be given. */
@@ -25491,6 +25525,19 @@ static size_t tcall_agent_size_(const tcall_desc *desc,
            tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* results wait for each other */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, &made);
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_block *block;
@@ -25677,7 +25724,8 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 
 /* Has the setting changed since the last turn: model, instructions, tools or
  * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks. */
+ * may be left out nobody checks; who comes back from there to one that checks
+ * has changed the setting. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -25689,6 +25737,7 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     char piece[64];
     sum =
         tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
     nothing.start = nothing.block->low;

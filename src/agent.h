@@ -26,6 +26,12 @@ typedef struct tcall_agent tcall_agent;
  * only by tcall_init. */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
+/* As tcall_need, with an agent, for turns of so many bytes: what is said on
+ * both sides, arguments and results together. agent->tc may be NULL: desc is
+ * what it will be made of. Tools' scratch memory takes four times its size, as
+ * a quarter of what is free is left to calls. */
+TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
+                                  const tcall_agent_desc *agent, size_t bytes);
 /* Changes provider, model, key, path, transport, or whatever else desc says,
  * between turns; tc and io_size stay. The conversation goes on: reasoning of
  * another provider is not sent. Returns TCALL_OK, TCALL_E_USAGE during a turn

@@ -67,6 +67,19 @@ static size_t tcall_agent_size_(const tcall_desc *desc,
            tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* results wait for each other */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, &made);
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_block *block;
@@ -253,7 +266,8 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 
 /* Has the setting changed since the last turn: model, instructions, tools or
  * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks. */
+ * may be left out nobody checks; who comes back from there to one that checks
+ * has changed the setting. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -265,6 +279,7 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     char piece[64];
     sum =
         tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
     nothing.start = nothing.block->low;

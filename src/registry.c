@@ -493,6 +493,28 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     return r;
 }
 
+/* What a call takes besides its texts, and what tcall_pick takes. */
+#define TCALL_CALL_ROOM_ 2048
+
+size_t tcall_need(const tcall_desc *desc, size_t bytes)
+{
+    size_t lasting, room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    tcall_desc copy = *desc;
+    tcall tc;
+    copy.block = NULL;
+    copy.block_size = 0;
+    copy.report = NULL;
+    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
+        return 0;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].output) { /* it is read as a value, to be checked */
+            room += 4 * bytes;
+            break;
+        }
+    lasting = tcall_round_up_(tc.missing + room);
+    return lasting > tc.block.need ? lasting : tc.block.need;
+}
+
 /* A row that is free: it needs a permission that nobody can be given. */
 #define TCALL_GONE_ (TCALL_EVERYTHING + 1)
 

@@ -336,6 +336,12 @@ typedef struct tcall {
  * every function that takes the tcall fails with the same error; a zeroed
  * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
+/* Returns how large desc->block should be, in bytes aligned to 8, for one call
+ * at a time with so many bytes of arguments and output together, or 0 where
+ * tcall_init refuses desc. What it holds of definitions is counted; of calls,
+ * of which nobody knows what will be in them, more than they mostly take. What
+ * tools and hooks take with tcall_scratch comes on top. */
+TCALL_API size_t tcall_need(const tcall_desc *desc, size_t bytes);
 /* Returns how many bytes of the block were ever in use at the same time. */
 TCALL_API size_t tcall_peak(const tcall *tc);
 /* Returns the tool with this name, or NULL. */

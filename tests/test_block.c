@@ -314,11 +314,9 @@ static tcall_tool *table(size_t *count)
     return tools;
 }
 
-static int set_up(tcall_desc *d, size_t size)
+static void describe(tcall_desc *d)
 {
     memset(d, 0, sizeof *d);
-    d->block = page_end - size;
-    d->block_size = size;
     d->tools = table(&d->tool_count);
     d->allow = TCALL_READ;
     d->lazy_schemas = has(LAZY);
@@ -328,26 +326,44 @@ static int set_up(tcall_desc *d, size_t size)
     d->on_event = hear;
     d->now_ms = now;
     d->wait = rest;
-    return tcall_init(&tc, d);
 }
 
-static int set_agent_up(tcall_agent_desc *desc)
+static tcall_agent_desc agent_desc(void)
 {
     static tcall_pick_opts opts;
-    memset(desc, 0, sizeof *desc);
-    desc->tc = &tc;
-    desc->provider = tcall_provider_named(now_runs->provider);
-    desc->model = "m";
-    desc->stream = has(STREAM);
-    desc->parallel = now_runs->parallel;
-    desc->pick_opts = has(PICK) ? &opts : NULL;
-    desc->transport.open = net_open;
-    desc->transport.write = net_write;
-    desc->transport.read = net_read;
-    desc->transport.close = net_close;
-    desc->transport.now_ms = now;
-    desc->transport.wait = rest;
-    return tcall_agent_init(&agent, desc);
+    tcall_agent_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.tc = &tc;
+    desc.provider = tcall_provider_named(now_runs->provider);
+    desc.model = "m";
+    desc.stream = has(STREAM);
+    desc.parallel = now_runs->parallel;
+    desc.pick_opts = has(PICK) ? &opts : NULL;
+    desc.transport.open = net_open;
+    desc.transport.write = net_write;
+    desc.transport.read = net_read;
+    desc.transport.close = net_close;
+    desc.transport.now_ms = now;
+    desc.transport.wait = rest;
+    return desc;
+}
+
+/* Returns how large the block should be, as the library says before. */
+static size_t foreseen(void)
+{
+    const program *it = now_runs;
+    size_t call = strlen(arguments()) + it->result + 8, need;
+    size_t said = 6 + (size_t)(it->rounds + 1) * it->text;
+    tcall_agent_desc desc;
+    tcall_desc d;
+    describe(&d);
+    if (!it->provider)
+        return tcall_need(&d, call) + (has(HOLDS) ? 600 : 0);
+    desc = agent_desc();
+    desc.tc = NULL;
+    need = tcall_agent_need(
+        &d, &desc, said + (size_t)it->rounds * (size_t)it->calls * call);
+    return need + (has(HOLDS) ? 4 * 600 * (size_t)it->parallel : 0);
 }
 
 /* Plans, looks at each call, answers it, and goes on until the answer. */
@@ -396,8 +412,8 @@ static int restart(tcall_desc *d)
 
 static int run_agent(tcall_desc *d)
 {
-    tcall_agent_desc desc;
-    int error = set_agent_up(&desc), turn;
+    tcall_agent_desc desc = agent_desc();
+    int error = tcall_agent_init(&agent, &desc), turn;
     for (turn = 0; error == TCALL_OK && turn < now_runs->turns; turn++) {
         did.progress += 2;
         round_at = 0;
@@ -434,7 +450,10 @@ static outcome run(size_t size)
     memset(page_end - size, 0xA5, size);
     clock_ms = 0;
     round_at = retried = 0;
-    did.error = set_up(&d, size);
+    describe(&d);
+    d.block = page_end - size;
+    d.block_size = size;
+    did.error = tcall_init(&tc, &d);
     if (did.error == TCALL_OK) {
         did.progress += 2;
         did.error = now_runs->provider ? run_agent(&d) : run_calls();
@@ -475,13 +494,16 @@ static size_t follow(size_t size, outcome last)
 static void try_program(size_t index, size_t step)
 {
     outcome best;
-    size_t size, first = 0, lost = 0, failed = 0, wrong = 0, silent = 0, skew;
+    size_t size, first = 0, lost = 0, failed = 0, wrong = 0, silent = 0, skew,
+                 enough;
     bool ended = false;
     now_runs = &programs[index];
     if (now_runs->provider)
         format_at = format_of(now_runs->provider, has(STREAM));
     best = run(ROOM);
     CHECK(best.error == TCALL_OK && !best.cut);
+    enough = foreseen();
+    CHECK(enough <= ROOM && run(enough).sum == best.sum);
     skew = index * 8 % step; /* a step need not meet the same sizes */
     for (size = skew; size <= ROOM; size += step) {
         outcome got = run(size);
@@ -514,6 +536,27 @@ static void try_program(size_t index, size_t step)
     CHECK(!wrong);
 }
 
+/* What nothing can be made of needs nothing. */
+static void test_refused(void)
+{
+    tcall_agent_desc desc;
+    tcall_tool nameless;
+    tcall_desc d;
+    now_runs = programs;
+    describe(&d);
+    desc = agent_desc();
+    CHECK(tcall_need(&d, 100) > 2148 && tcall_need(&d, 200) > 2348);
+    CHECK(tcall_agent_need(&d, &desc, 100) > tcall_need(&d, 100));
+    desc.provider = NULL;
+    CHECK(tcall_agent_need(&d, &desc, 100) == 0);
+    memset(&nameless, 0, sizeof nameless);
+    d.tools = &nameless;
+    d.lazy_schemas = true;
+    d.tool_count = 1;
+    d.hook_count = 1;
+    CHECK(tcall_need(&d, 100) == 0);
+}
+
 int main(int argc, char **argv)
 {
     size_t step = argc > 1 ? strtoul(argv[1], NULL, 10) : 104 * CHECK_EVERY;
@@ -523,6 +566,7 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED || mprotect(memory + ROOM, page, PROT_NONE) < 0)
         return 1;
     page_end = memory + ROOM;
+    test_refused();
     for (i = 0; i < TCALL_ARRAY_LEN(programs); i++)
         if (argc < 3 || i == strtoul(argv[2], NULL, 10))
             try_program(i, step);

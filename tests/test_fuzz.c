@@ -1,6 +1,7 @@
 /* Turns of an agent that nobody has thought of: random answers, hooks, repairs,
- * approvals, cancels, faults of the network, saving and loading, other
- * providers, in a block of any size that ends at a page nobody may touch.
+ * approvals, cancels, faults of the network, saving and loading, plans,
+ * streams, picks, secrets, other providers, in a block of any size that ends at
+ * a page nobody may touch.
  *
  *     build/test_fuzz [TURNS [SEED]]
  *
@@ -12,6 +13,7 @@
 #include "toolcall.h"
 
 #include "check.h"
+#include "formats.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,8 +41,13 @@ static bool once_in(uint32_t times)
 
 /* ---- what is counted in a life ---- */
 
+static tcall tc;
+static tcall_agent agent;
+static tcall_agent_desc desc;
+
 static struct {
-    unsigned turns, calls, runs, waits, approvals, repaired, saved, failed;
+    unsigned turns, plans, calls, runs, waits, approvals, repaired, saved;
+    unsigned secrets, failed;
 } total;
 static struct {
     int begun, ended, asked, decided, turns, turn_ends;
@@ -75,11 +82,24 @@ static bool is_json(tcall_str text)
                             sizeof tokens / sizeof *tokens, NULL) >= 0;
 }
 
+/* A secret that a hook gives to the tool, and to nobody else. */
+#define SECRET "hunter2hunter2"
+
+static void check_secret(tcall_str text)
+{
+    size_t len = sizeof SECRET - 1, at;
+    for (at = 0; at + len <= text.len; at++)
+        FINDING(text.ptr[at] != 'h' || memcmp(text.ptr + at, SECRET, len) != 0);
+}
+
 static void hear(void *user, const tcall_event *event)
 {
     static char room[1 << 14];
     tcall_writer out;
     (void)user;
+    check_secret(event->text);
+    if (event->call)
+        check_secret(event->call->arguments);
     told.begun += event->kind == TCALL_EVENT_START;
     told.turns += event->kind == TCALL_EVENT_TURN;
     told.turn_ends += event->kind == TCALL_EVENT_TURN_END;
@@ -96,6 +116,7 @@ static void hear(void *user, const tcall_event *event)
         tcall_writer_init(&out, room, sizeof room);
         tcall_write_provenance(&out, event->call->cx.tc, event->call);
         FINDING(out.error || is_json(slice(room, out.fill)));
+        check_secret(slice(room, out.fill));
         total.repaired += event->call->other != NULL;
     }
 }
@@ -108,6 +129,8 @@ static void check_run(const tcall_ctx *cx, tcall_json args)
     const tcall_call *call = cx->call;
     int n = tcall_json_int(tcall_json_get(args, "n"), -1);
     total.runs++;
+    total.secrets += tcall_json_get(args, "key").tok != NULL;
+    check_secret(call->arguments);
     FINDING(call->validated && !call->incomplete && n >= 0 && n <= 9);
     FINDING(!call->tool->confirm || call->approved);
     FINDING(!call->repaired || call->approved ||
@@ -152,7 +175,8 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         "required" : ["n"],                                           \
         "properties" : {                                              \
             "n" : {"type" : "integer", "minimum" : 0, "maximum" : 9}, \
-            "s" : {"type" : "string", "maxLength" : 8}                \
+            "s" : {"type" : "string", "maxLength" : 8},               \
+            "key" : {"type" : "string", "maxLength" : 20}             \
         }                                                             \
     })
 
@@ -179,6 +203,22 @@ static const tcall_tool tools[] = {{.name = "look",
                                     .parameters = PARAMETERS,
                                     .run = tool,
                                     .permissions = TCALL_EXECUTE}};
+
+/* The same, and so many others that only some are offered. */
+static tcall_tool many[30];
+
+static void make_many(void)
+{
+    static char names[30][12];
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(many); i++) {
+        many[i] = tools[i % TCALL_ARRAY_LEN(tools)];
+        if (i < TCALL_ARRAY_LEN(tools))
+            continue;
+        snprintf(names[i], sizeof names[i], "%s%u", many[i].name, (unsigned)i);
+        many[i].name = names[i];
+    }
+}
 
 /* ---- hooks, approval, repair ---- */
 
@@ -221,9 +261,23 @@ static int hook(tcall_ctx *cx, void *user)
     }
 }
 
+/* Gives the tool a secret, which may be refused, as it is or in arguments that
+ * are. */
+static int inject(tcall_ctx *cx, void *user)
+{
+    static const char *const secrets[] = {
+        "{\"n\":5,\"key\":\"" SECRET "\"}", "{\"n\":77,\"key\":\"" SECRET "\"}",
+        "{\"n\":5,\"key\":\"" SECRET SECRET "\"}",
+        "{\"n\":\"4\",'key':\"" SECRET "\"}"};
+    (void)user;
+    return tcall_set_input(cx,
+                           tcall_str_of(secrets[once_in(4) ? chance(4) : 0]));
+}
+
 static tcall_verdict approve(void *user, const tcall_call *call)
 {
     (void)user;
+    check_secret(call->arguments);
     FINDING(call->error >= 0 && call->validated);
     total.approvals++;
     return (tcall_verdict)chance(3);
@@ -242,7 +296,7 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
 static int sink(void *user, const char *bytes, size_t len)
 {
     (void)user;
-    (void)bytes;
+    check_secret(slice(bytes, len));
     return once_in(10) ? TCALL_E_CLOSED : (int)len;
 }
 
@@ -286,6 +340,12 @@ static uint16_t choose_hooks(void)
             memcpy(&hooks[count], &made[at], parts[i] * sizeof *hooks);
             count = (uint16_t)(count + parts[i]);
         }
+    if (once_in(3)) {
+        memset(&hooks[count], 0, sizeof *hooks);
+        hooks[count].name = "inject";
+        hooks[count].stage = TCALL_WILL_INJECT_SECRETS;
+        hooks[count++].run = inject;
+    }
     for (i = 0; i < own; i++, count++) {
         memset(&hooks[count], 0, sizeof *hooks);
         hooks[count].name = "own";
@@ -304,89 +364,43 @@ static int provider_at;
 static const char *const providers[] = {"openai", "anthropic", "ollama",
                                         "gemini", "responses"};
 
-/* Writes a text of a table with values in the place of each $. */
-static void write_filled(tcall_writer *out, const char *text,
-                         const char *const *values)
-{
-    for (; *text; text++)
-        if (*text == '$')
-            tcall_write_text(out, *values++);
-        else
-            tcall_write_bytes(out, text, 1);
-}
-
-/* Writes one call as the provider has it: its arguments as text, or as a value
- * where they are one. */
-static void write_call(tcall_writer *out, const char *id, const char *name,
-                       const char *arguments)
-{
-    static const char *const shapes[] = {
-        "{\"id\":\"$\",\"type\":\"function\",\"function\":{\"name\":\"$\","
-        "\"arguments\":$}}",
-        "{\"type\":\"tool_use\",\"id\":\"$\",\"name\":\"$\",\"input\":$}",
-        "{\"id\":\"$\",\"function\":{\"name\":\"$\",\"arguments\":$}}",
-        "{\"functionCall\":{\"id\":\"$\",\"name\":\"$\",\"args\":$}}",
-        "{\"type\":\"function_call\",\"call_id\":\"$\",\"name\":\"$\","
-        "\"arguments\":$}"};
-    bool value = is_json(tcall_str_of(arguments)) && arguments[0] == '{';
-    const char *values[3];
-    char text[400];
-    tcall_writer quoted;
-    tcall_writer_init(&quoted, text, sizeof text - 1);
-    tcall_write_string(&quoted, arguments);
-    text[quoted.fill] = '\0';
-    values[0] = id;
-    values[1] = name;
-    values[2] = value ? arguments : "{}";
-    if (provider_at == 0 || provider_at == 4)
-        values[2] = text;
-    write_filled(out, shapes[provider_at], values);
-}
-
+/* Writes an answer with calls or with words, as the provider at hand has it;
+ * not always what was meant comes. */
 static void write_answer(void)
 {
-    static const char *const heads[] = {
-        ("{\"choices\":[{\"message\":{\"role\":\"assistant\",\"content\":\"Ok\","
-         "\"tool_calls\":["),
-        "{\"content\":[", "{\"message\":{\"content\":\"Ok\",\"tool_calls\":[",
-        "{\"candidates\":[{\"content\":{\"parts\":[", "{\"output\":["};
-    static const char *const tails[] = {
-        "]},\"finish_reason\":\"$\"}]}", "],\"stop_reason\":\"$\"}",
-        "]},\"done\":true,\"done_reason\":\"$\"}",
-        "]},\"finishReason\":\"$\"}]}", "],\"status\":\"$\"}"};
-    /* what an answer without calls says in their place */
-    static const char *const said[] = {
-        "", "{\"type\":\"text\",\"text\":\"Ok\"}", "", "{\"text\":\"Ok\"}",
-        ("{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
-         "\"output_text\",\"text\":\"Ok\"}]}")};
-    static const char *const ends[][2] = {{"stop", "length"},
-                                          {"tool_use", "max_tokens"},
-                                          {"stop", "length"},
-                                          {"STOP", "MAX_TOKENS"},
-                                          {"completed", "incomplete"}};
     static const char *const names[] = {"look", "change", "fire",
                                         "put",  "never",  "nobody"};
     static const char *const ids[] = {"a", "b", "c", "a", ""};
+    const format *row = format_of(agent.desc.provider->name, agent.desc.stream);
     uint32_t calls = once_in(2) ? 0 : 1 + chance(4), i;
-    const char *end;
+    bool words = !calls || once_in(2);
     tcall_writer out;
     tcall_writer_init(&out, answer, sizeof answer - 1);
-    tcall_write_text(&out, heads[provider_at]);
+    tcall_write_text(&out, row->head);
+    if (words)
+        fill(&out, row->text, "Ok", NULL, NULL);
+    if (calls) /* the comma is after the words */
+        tcall_write_text(&out,
+                         row->calls + (words ? 0 : strspn(row->calls, ",")));
     for (i = 0; i < calls; i++) {
+        const char *arguments = once_in(3) ? some_text() : "{\"n\":5}";
         char id[24];
         snprintf(id, sizeof id, "%s%u", ids[chance(5)],
                  once_in(8) ? 1 : total.calls + i);
-        tcall_write_text(&out, i ? "," : "");
-        write_call(&out, id, names[chance(6)],
-                   once_in(3) ? some_text() : "{\"n\":5}");
+        if (row->value &&
+            !(arguments[0] == '{' && is_json(tcall_str_of(arguments))))
+            arguments = "{}";
+        tcall_write_text(&out, i && !agent.desc.stream ? "," : "");
+        fill_call(&out, row, (int)i + 1, id, names[chance(6)], arguments);
     }
     total.calls += calls;
-    tcall_write_text(&out, calls ? "" : said[provider_at]);
-    end = provider_at == 1 && !calls ? "end_turn"
-                                     : ends[provider_at][once_in(10)];
-    write_filled(&out, tails[provider_at], &end);
+    fill(&out, calls ? row->tail : row->said,
+         row->ends[once_in(10) ? 2
+                   : calls     ? 0
+                               : 1],
+         NULL, NULL);
     answer_len = out.fill;
-    if (once_in(30)) /* what comes is not what was meant */
+    if (once_in(30))
         answer[chance((uint32_t)answer_len)] = (char)chance(256);
     if (once_in(30))
         answer_len = chance((uint32_t)answer_len);
@@ -409,7 +423,7 @@ static int net_open(void *user, const tcall_request *req, tcall_response *res)
 static int net_write(void *user, const char *bytes, size_t len)
 {
     (void)user;
-    (void)bytes;
+    check_secret(slice(bytes, len));
     if (once_in(10))
         return once_in(30) ? TCALL_E_CLOSED : TCALL_E_AGAIN;
     len = once_in(2) ? len : 1 + chance((uint32_t)len);
@@ -438,26 +452,31 @@ static void net_close(void *user)
     (void)user;
 }
 
+static void rest(void *user, const tcall_wait *wait)
+{
+    (void)user;
+    clock_ms += wait->ms + 1;
+}
+
 /* ---- a life ---- */
 
-enum { ROOM = 1 << 15 };
+enum { ROOM = 1 << 15, MOST_CALLS = 8 };
 static char *page_end; /* the first byte that nobody may touch */
-static tcall tc;
-static tcall_agent agent;
-static tcall_agent_desc desc;
 
 /* Sets up a registry and an agent in a block of any size. */
 static int begin_life(void)
 {
+    static tcall_pick_opts opts;
     size_t size = once_in(4) ? chance(ROOM) : 12000 + chance(ROOM - 12000);
+    bool picks = once_in(4);
     tcall_desc d;
     int r;
     memset(page_end - ROOM, 0xA5, ROOM);
     memset(&d, 0, sizeof d);
     d.block = page_end - size;
     d.block_size = size;
-    d.tools = tools;
-    d.tool_count = sizeof tools / sizeof *tools;
+    d.tools = picks ? many : tools;
+    d.tool_count = picks ? TCALL_ARRAY_LEN(many) : TCALL_ARRAY_LEN(tools);
     d.allow = TCALL_READ | TCALL_WRITE | TCALL_ACTUATE;
     d.lazy_schemas = once_in(2);
     d.hook_count = choose_hooks();
@@ -475,6 +494,11 @@ static int begin_life(void)
     desc.provider = tcall_provider_named(providers[provider_at]);
     desc.model = "m";
     desc.io_size = once_in(2) ? 0 : 64 + chance(1000);
+    desc.stream = once_in(2);
+    memset(&opts, 0, sizeof opts);
+    opts.max = (uint8_t)chance(4);
+    opts.allow_unsafe = once_in(2);
+    desc.pick_opts = picks ? &opts : NULL;
     desc.parallel = (int)chance(4);
     desc.max_rounds = (int)chance(6);
     desc.max_calls = (int)chance(8);
@@ -483,6 +507,7 @@ static int begin_life(void)
     desc.transport.write = net_write;
     desc.transport.read = net_read;
     desc.transport.close = net_close;
+    desc.transport.wait = rest;
     desc.transport.now_ms = once_in(5) ? NULL : now;
     return r < 0 ? r : tcall_agent_init(&agent, &desc);
 }
@@ -555,13 +580,78 @@ static int live(int r)
     return r;
 }
 
+/* Looks at the calls of a plan, answers them, and releases them in any order
+ * until all are. */
+static void answer_plan(int count)
+{
+    static tcall_call calls[MOST_CALLS];
+    bool released[MOST_CALLS] = {false};
+    int i, left = count;
+    for (i = 0; i < count; i++) {
+        int r = tcall_agent_call(&agent, i, &calls[i]);
+        while (r == TCALL_E_AGAIN)
+            r = tcall_hydrate(&tc, &calls[i]);
+        FINDING(r == calls[i].error);
+    }
+    for (i = 0; i < count; i++) {
+        tcall_str text = slice(calls[i].arguments.ptr, calls[i].arguments.len);
+        int r = tcall_agent_result(&agent, &calls[i], text, once_in(2));
+        FINDING(r == TCALL_OK || r == TCALL_E_MEMORY);
+    }
+    while (left) {
+        i = (int)chance((uint32_t)count);
+        if (tcall_release(&tc, &calls[i]) == TCALL_OK && !released[i]) {
+            released[i] = true;
+            left--;
+        }
+    }
+}
+
+/* A plan, in which nothing runs: it is answered, saved, dropped or left. */
+static int take_plan(void)
+{
+    unsigned runs = total.runs;
+    tcall_picked list[2];
+    int count;
+    memset(list, 0, sizeof list);
+    list[1].index = (uint16_t)chance(5);
+    count = tcall_agent_plan(&agent, tcall_str_of("Plan to look."),
+                             once_in(3) ? list : NULL, 2);
+    total.plans++;
+    while (count > 0) {
+        FINDING(count <= MOST_CALLS && tc.block.high == 0);
+        check_chat(true);
+        if (once_in(6) && restart() < 0 && lost)
+            return TCALL_E_MEMORY;
+        if (once_in(6))
+            break;
+        answer_plan(count);
+        if (once_in(6))
+            break;
+        count = tcall_agent_plan(&agent, tcall_str_of(""), NULL, 0);
+    }
+    if (count == TCALL_E_USAGE ||
+        count > 0) { /* not answered, for lack of room */
+        tcall_agent_cancel(&agent);
+        count = tcall_agent_step(&agent);
+        FINDING(count == TCALL_E_CANCELLED);
+    }
+    FINDING(total.runs == runs);
+    return count;
+}
+
 /* A turn, and what must hold after it. */
 static int take_turn(void)
 {
-    int r = tcall_agent_say(&agent, tcall_str_of("Do it."));
+    int r;
     total.turns++;
-    if (r == TCALL_OK || r == TCALL_E_AGAIN)
-        r = live(TCALL_E_AGAIN);
+    if (once_in(4)) {
+        r = take_plan();
+    } else {
+        r = tcall_agent_say(&agent, tcall_str_of("Do it."));
+        if (r == TCALL_OK || r == TCALL_E_AGAIN)
+            r = live(TCALL_E_AGAIN);
+    }
     total.failed += r < 0;
     if (lost)
         return r;
@@ -607,12 +697,14 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED || mprotect(memory + ROOM, page, PROT_NONE) < 0)
         return 1;
     page_end = memory + ROOM;
+    make_many();
     while (total.turns < wanted && check_failed < 20)
         live_once(seed++);
-    printf("test_fuzz: %u turns, %u calls, %u runs, %u waits, %u asked, %u "
-           "repaired, %u saved, %u failed\n",
-           total.turns, total.calls, total.runs, total.waits, total.approvals,
-           total.repaired, total.saved, total.failed);
+    printf("test_fuzz: %u turns, %u plans, %u calls, %u runs, %u waits, %u "
+           "asked, %u repaired, %u saved, %u secrets, %u failed\n",
+           total.turns, total.plans, total.calls, total.runs, total.waits,
+           total.approvals, total.repaired, total.saved, total.secrets,
+           total.failed);
     check_passed += (int)total.turns;
     return check_sum("test_fuzz");
 }

@@ -1,4 +1,4 @@
-"""writeback, errors: recorded conversations sent again, and recorded errors."""
+"""writeback, prefix, errors: recorded conversations sent again, and recorded errors."""
 import os
 import re
 from collections import Counter, OrderedDict
@@ -118,9 +118,9 @@ TURNS = {"chat_completions": turns_chat, "ollama_chat": turns_chat, "anthropic_m
          "openai_responses": turns_responses, "gemini_generate_content": turns_gemini}
 
 
-def part_writeback(p, probe, data):
+def conversations(data, left):
+    """Each recorded conversation with results: provider, name, API, turns, and the messages for probe write."""
     base = os.path.join(data, "recordings", "_followups")
-    todo, left = {}, Counter()
     for d in sorted(os.listdir(base)):
         for f in sorted(os.listdir(os.path.join(base, d))):
             r = load_file(os.path.join(base, d, f))
@@ -150,7 +150,13 @@ def part_writeback(p, probe, data):
                     if w in waiting:
                         waiting.remove(w)
                     messages.append({"role": "tool", "call_id": w[1], "name": w[2], "text": t[2], "is_error": t[3]})
-            todo.setdefault(how, []).append((d + "/" + f[:-5], api, turns, {"messages": messages, "options": {"model": "m"}}))
+            yield how, d + "/" + f[:-5], api, turns, messages
+
+
+def part_writeback(p, probe, data):
+    todo, left = {}, Counter()
+    for how, name, api, turns, messages in conversations(data, left):
+        todo.setdefault(how, []).append((name, api, turns, {"messages": messages, "options": {"model": "m"}}))
     good, total, kept = Counter(), Counter(), 0
     for how in sorted(todo):
         for (name, api, turns, line), a in zip(todo[how], probe.ask(["write", how], [x[3] for x in todo[how]])):
@@ -161,6 +167,44 @@ def part_writeback(p, probe, data):
     for how in sorted(todo):
         p.bar(good[how] == total[how], "%s: %d/%d requests rebuilt" % (how, good[how], total[how]))
     p.say("%d pieces of reasoning among them; left out: %s" % (kept, dict(left)))
+
+
+def end_of_messages(request):
+    """Where the list of messages of a request ends: at its bracket."""
+    at = re.search(rb'"(messages|input|contents)":\[', request).end() - 1
+    depth = quoted = 0
+    while True:
+        c = request[at:at + 1]
+        if c == b"\\":
+            at += 1
+        elif c == b'"':
+            quoted = not quoted
+        elif not quoted and c in b"[{":
+            depth += 1
+        elif not quoted and c in b"]}":
+            depth -= 1
+            if not depth:
+                return at
+        at += 1
+
+
+def part_prefix(p, probe, data):
+    """Of each recorded conversation the requests that led to its answers, and the one after them: each begins as the one before."""
+    todo, pairs, good = {}, Counter(), Counter()
+    for how, name, api, turns, messages in conversations(data, Counter()):
+        asked = [m["role"] != "answer" for m in messages]  # after what was not the model's
+        cuts = [i for i in range(1, len(messages)) if asked[i - 1] and not asked[i]] + [len(messages)]
+        todo.setdefault(how, []).extend((name, {"messages": messages[:i], "options": {"model": "m"}}) for i in cuts)
+    for how in sorted(todo):
+        rc, out, err = probe.raw(["write", how], "".join(dump(line) + "\n" for _, line in todo[how]))
+        requests = out.split(b"\n")
+        p.check(rc == 0 and len(requests) == len(todo[how]) + 1, how, err[-300:])
+        for (one, _), (two, _), before, after in zip(todo[how], todo[how][1:], requests, requests[1:]):
+            if one == two:
+                end = end_of_messages(before)
+                pairs[how] += 1
+                good[how] += p.check(before[:end] == after[:end], one, "%r\nthen %r" % (before, after))
+        p.bar(good[how] == pairs[how], "%s: %d/%d requests begin as the one before them" % (how, good[how], pairs[how]))
 
 
 FAULTS = {401: "auth", 403: "denied", 404: "not-found", 429: "rate", 400: "request", 500: "provider"}
