@@ -400,8 +400,9 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t peak; /* most bytes ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
-                    memory aligned to 8 */
+    size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
+                    which what failed would not have; what comes after it may
+                    want more */
 } tcall_block;
 
 /* Prepares a block of the memory at base, which must live as long. Up to 7
@@ -1968,13 +1969,16 @@ TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
  */
 
 typedef enum tcall_kind {
-    TCALL_ITEM_USER,     /* text */
-    TCALL_ITEM_TEXT,     /* text of the model */
-    TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT,   /* id, name, text; error */
-    TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back; a text that has
-                            a signature has that name as well */
+    TCALL_ITEM_USER,      /* text */
+    TCALL_ITEM_TEXT,      /* text of the model */
+    TCALL_ITEM_CALL,      /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT,    /* id, name, text; error */
+    TCALL_ITEM_REASONING, /* text, signature; name: the provider it is from,
+                             the only one that gets it back; a text that has
+                             a signature has that name as well */
+    TCALL_ITEM_IMAGE /* name: its MIME type; text: its bytes, which stay the
+                        caller's; id: of the call it is a result of, else of
+                        the user, in front of what he says */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -2005,13 +2009,16 @@ typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
+    bool edited;   /* something is gone that was sent: an image */
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end. Returns TCALL_OK, or TCALL_E_MEMORY and
- * nothing was added. */
+/* Adds a copy of the item at the end; of an image only its place in memory,
+ * where it has to stay as long as the conversation holds it. Images that were
+ * in that memory before are gone: a sentence says so in their place. Returns
+ * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
 TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* Gives the item at *at and moves *at to the next one; returns false at the
  * end. Begin with *at = 0. The slices stay valid until the conversation
@@ -2329,7 +2336,9 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error; /* of tcall_init */
+    int error;      /* of tcall_init */
+    size_t missing; /* bytes that did not fit, of what lasts */
+    size_t call_at; /* where in the block the last call begins */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2347,7 +2356,8 @@ typedef struct tcall {
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
- * says how large to make the block. After an error nothing can be called, and
+ * says how large to make the block for all of it, also of a desc that has no
+ * block yet. After an error nothing can be called, and
  * every function that takes the tcall fails with the same error; a zeroed
  * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
@@ -2579,7 +2589,8 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made besides its output; the tool's until tcall_release. To
+/* Something a tool made besides its output; the tool's until tcall_release, the
+ * bytes of an image as long as the conversation holds it (tcall_agent_show). To
  * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
@@ -2652,6 +2663,7 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits: */
     bool output_held;
+    size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2718,7 +2730,8 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores */
+    size_t block_high; /* what tcall_release restores, */
+    size_t outer_high; /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -2727,7 +2740,9 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-TCALL_API void tcall_release(tcall *tc, tcall_call *call);
+/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
+ * has changed, where one that was hydrated after it still holds something. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */
@@ -2803,7 +2818,8 @@ TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
  * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
-/* Replaces the output. What does not fit is cut. */
+/* Replaces the output. What does not fit is cut, and a notice at the end says
+ * how long it was; TCALL_E_MEMORY where not even that fits. */
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
@@ -3721,13 +3737,25 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step. */
+ * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
+ * small for an answer or a call: the model never reads half of a result, unless
+ * a notice in it says so. In a block of the size that is needed then, the turn
+ * gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
- * the block is too small for all of the conversation its oldest turns are
- * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
- * agent->problem says why, or TCALL_E_MEMORY. */
+ * the block is too small for the conversation and another turn like the last,
+ * the oldest turns are dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
+/* Shows the model an image, with what the user says next. type is its MIME
+ * type, as "image/jpeg"; it and the bytes stay the caller's and must be there
+ * as long as the conversation holds the image. Showing another one in the same
+ * memory lets the older one go: a sentence says so in its place. Images that a
+ * tool attaches to its result (tcall_attachment) are shown as well, under the
+ * same conditions. Returns TCALL_OK, TCALL_E_MEMORY, or TCALL_E_USAGE during a
+ * turn and for what is no image. */
+TCALL_API int tcall_agent_show(tcall_agent *agent, const char *type,
+                               tcall_str bytes);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
  * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms
@@ -3813,9 +3841,9 @@ struct tcall_agent {
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and calls that wait for a verdict or
- * for tcall_agent_result. Keys and tools are not in it. Returns TCALL_OK, the
- * error of the writer, or TCALL_E_USAGE while a request or a tool is under way,
- * or a call has run whose result waits for that of another. */
+ * for tcall_agent_result. Keys, tools and images are not in it. Returns
+ * TCALL_OK, the error of the writer, or TCALL_E_USAGE while a request or a tool
+ * is under way, or a call has run whose result waits for that of another. */
 TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
 /* Puts what tcall_agent_save wrote in place of the conversation, between turns.
  * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
@@ -4439,7 +4467,8 @@ TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
  * >>block
  */
 
-static size_t tcall_round_up_(size_t size)
+/* Bytes are taken in multiples of 8, so that the block stays aligned. */
+TCALL_SHARED_ size_t tcall_round_up_(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
@@ -4459,13 +4488,21 @@ TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
     return block->size - block->low - block->high;
 }
 
+/* Notes how large the block has to be. */
+TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
+{
+    size = tcall_round_up_(size);
+    if (block->need < size)
+        block->need = size;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
     size_t used = block->low + block->high;
     if (size > tcall_block_free_(block)) {
-        block->need = tcall_round_up_(used + size);
+        tcall_block_note_(block, used + size);
         return false;
     }
     if (block->peak < used + size)
@@ -13075,7 +13112,8 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
- * the bytes of its parts: id, name, signature, text.
+ * the bytes of its parts: id, name, signature, text. The text of an image is a
+ * tcall_str, which says where its bytes are.
  */
 
 enum {
@@ -13207,6 +13245,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->block = block;
     chat->start = block->low;
     chat->made = 0;
+    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -13234,7 +13273,37 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
     return flags;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+/* Where the bytes of an image are. */
+static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
+{
+    tcall_str bytes;
+    memcpy(&bytes, tcall_head_part_(head, TCALL_PART_TEXT_).ptr, sizeof bytes);
+    return bytes;
+}
+
+/* Lets images go whose memory is used for another one. What was sent has
+ * changed then. */
+static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
+{
+    const tcall_str gone = {NULL, 0};
+    const uintptr_t from = (uintptr_t)by.ptr;
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        const tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str is = gone;
+        at += tcall_head_size_(head);
+        if (head->kind == TCALL_ITEM_IMAGE)
+            is = tcall_image_bytes_(head);
+        if (is.len && (uintptr_t)is.ptr < from + by.len &&
+            from < (uintptr_t)is.ptr + is.len) {
+            memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
+            chat->edited = true;
+        }
+    }
+}
+
+/* Copies an item to the block, whatever its text is. */
+static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
     tcall_item copy = *item;
@@ -13258,6 +13327,16 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    tcall_item image = *item;
+    if (item->kind != TCALL_ITEM_IMAGE)
+        return tcall_chat_copy_(chat, item);
+    tcall_chat_overwrite_(chat, item->text);
+    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    return tcall_chat_copy_(chat, &image);
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -13277,8 +13356,17 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Does the user begin to speak with this item? His images come first. */
+TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER ||
+           (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
 }
 
 bool tcall_chat_drop(tcall_chat *chat)
@@ -13286,12 +13374,15 @@ bool tcall_chat_drop(tcall_chat *chat)
     char *first = chat->block->base + chat->start;
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
+    bool speaks = true; /* an image of the user was last */
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && item_at > 0) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
             return true;
         }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
         item_at = at;
     }
     return false;
@@ -13320,6 +13411,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
 TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
+    chat->edited = false;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -13793,13 +13885,24 @@ static int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
 /* Takes a zeroed table from the lasting part of the block; NULL when there is
  * no room. */
 static void *tcall_table_(tcall *tc, size_t count, size_t size)
 {
     char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
         return NULL;
     memset(table, 0, bytes);
     return table;
@@ -13848,35 +13951,39 @@ static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
     return TCALL_E_TOOL;
 }
 
-/* Compiles one schema of a row, for the report; a program that `keep` is given
- * for is held in the block. */
+/* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
-                             tcall_schema *keep)
+                             tcall_schema *schema)
 {
-    tcall_schema scratch, *schema = keep ? keep : &scratch;
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    int r;
+    memset(schema, 0, sizeof *schema);
+    r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
         return tcall_schema_refuse_(tc, tool, which, schema);
     TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
                   "required names what additionalProperties forbids: add it to "
                   "properties");
-    if (r > 0 && keep)
-        tcall_block_grow_(&tc->block, (size_t)r);
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
     return r < 0 ? r : review.error;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is kept. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+ * only the one that checks calls is held in the block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
-    r = tcall_worse_(r,
-                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    tcall_schema schema;
+    int r =
+        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, schema.need) && tc->schemas)
+        tc->schemas[tool - tc->desc.tools] = schema;
+    r = tcall_worse_(
+        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, NULL));
+                                             tool->provider_schema, &schema));
 }
 
 /* Can a value of this schema be an object? */
@@ -13958,20 +14065,19 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return review.error;
 }
 
-/* Takes the table of compiled schemas, unless they are made when a call comes
- * or somebody else checks. */
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    if (tc->desc.lazy_schemas || tc->desc.validator)
+    if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
     tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
     return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns where the compiled schema of a row is kept, or NULL. */
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    return tc->schemas ? &tc->schemas[row] : NULL;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
@@ -13990,14 +14096,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
 #else
 
 /* Without schemas a row that has one was refused. */
-typedef struct tcall_schema tcall_schema;
-
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
     (void)tc;
     (void)tool;
-    (void)keep;
+    (void)hold;
     return TCALL_OK;
 }
 
@@ -14008,18 +14111,17 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return TCALL_OK;
 }
 
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
     (void)tc;
     (void)rows;
     return TCALL_OK;
-}
-
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    (void)tc;
-    (void)row;
-    return NULL;
 }
 
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
@@ -14126,6 +14228,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
+/* Bytes of the order of a tool's hooks. */
+static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
+{
+    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
+    return tcall_round_up_(count * sizeof(const tcall_hook *));
+}
+
 /* Orders the hooks of the registry and of one tool, which may be NULL. The
  * room of a row that was used before is used again. */
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
@@ -14152,8 +14261,12 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count || !tc->orders)
+    if (r < 0 || !tool->hook_count)
         return r;
+    if (!tc->orders) { /* the start has failed: it only has to be counted */
+        tcall_lasts_(tc, tcall_order_size_(tc, tool));
+        return r;
+    }
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
@@ -14166,11 +14279,13 @@ static int tcall_desc_hooks_(tcall *tc)
     int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
     for (i = 0; i < desc->tool_count && !rows; i++)
         rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (r < 0)
+        return r;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
     }
-    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
 }
 
 #else
@@ -14205,16 +14320,17 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
+    return tcall_worse_(tcall_schemas_(tc, rows),
+                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
  * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
     if (r == TCALL_OK)
         r = tcall_row_agrees_(tc, tool);
@@ -14231,12 +14347,12 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
-    if (r == TCALL_OK)
+    if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-    if (r == TCALL_OK)
-        r = tcall_desc_hooks_(tc);
+        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -14283,7 +14399,8 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
     tc->desc.rows[row] = *tool; /* it is judged in its place */
-    r = tcall_row_add_(tc, row, NULL);
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
         return r;
@@ -16710,16 +16827,22 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
-void tcall_release(tcall *tc, tcall_call *call)
+int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
+    /* Memory is given back from its end only. */
+    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+        return TCALL_E_USAGE;
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    tcall_block_back_(&tc->block, call->block_high);
+    if (call->block_high < tc->block.high)
+        tcall_block_back_(&tc->block, call->block_high);
+    tc->call_at = call->outer_high;
+    return TCALL_OK;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -17244,7 +17367,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_call *refused;
     int error = call->error;
     if (!came)
-        return error;
+        return TCALL_E_MEMORY;
     *came = *call;
     call->other = came;
     call->arguments = text;
@@ -17253,6 +17376,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
     if (refused)
         *refused = *call;
@@ -17276,9 +17401,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return r;
     tc->repairs++;
-    if (r < 0 || out.error ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
+    if (!tcall_block_room_(&tc->block, out.len) ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(tc, call, text);
 }
 
@@ -17337,7 +17464,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->block_high = tc->block.high;
+    call->outer_high = tc->call_at;
+    call->block_high = tc->call_at = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -17611,6 +17739,7 @@ tcall_str tcall_output(const tcall_ctx *cx)
 TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
+    cx->wanted = 0;
 }
 
 /* True once the tool has run well, or for the last time, or something stands in
@@ -17706,7 +17835,8 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind. */
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
     tcall_writer *out = cx->out, notice;
@@ -17723,24 +17853,22 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    if (out->cap - out->fill >= notice.fill)
-        tcall_write_bytes(out, text, notice.fill);
+    tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
 /* Writes the output again that lay in the block while a hook waited. Returns
- * false where none did. */
-TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+ * TCALL_OK or, where there is less room than before, an error. */
+TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 {
-    bool held = cx->output_held;
     cx->output_held = false;
-    if (held) {
-        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-        tcall_output_cut_(cx);
-    }
-    return held;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    return tcall_output_cut_(cx);
 }
 
 /* The old output is kept in the history, as a hook may have to show what it
@@ -18164,12 +18292,16 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     int brevity = TCALL_TELL_ALL_;
-    do
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
         tcall_write_failure_at_(cx, brevity);
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
     if (cx->out->error)
         tcall_output_clear_(cx);
+    cx->wanted = wanted;
 }
 
 /* ==========================================================================
@@ -18416,7 +18548,9 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
-    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
+    int r = TCALL_OK;
+    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     tcall_block_back_(&cx->tc->block, high);
     return r;
 }
@@ -19023,8 +19157,9 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
-        cx->run_step != TCALL_RUN_POLLED_)
+    if (cx->output_held)
+        tcall_fail_(cx, tcall_output_resume_(cx));
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -21314,10 +21449,11 @@ static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
  *   %t  its text       %q  the same as a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
 typedef struct tcall_forms_ {
-    const char *user, *text, *call, *result;
+    const char *user, *image, *text, *call, *result;
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
@@ -21328,6 +21464,7 @@ static const char *tcall_form_of_(const tcall_forms_ *forms,
 {
     switch (item->kind) {
     case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_IMAGE: return forms->image;
     case TCALL_ITEM_TEXT: return forms->text;
     case TCALL_ITEM_CALL: return forms->call;
     case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
@@ -21342,7 +21479,8 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     switch (hole) {
     case 'i': return item->id;
     case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n': return item->name;
+    case 'n':
+    case 'y': return item->name;
     case 's': return item->signature;
     case 'a':
     case 'q':
@@ -21365,13 +21503,50 @@ static void tcall_write_result_text_(tcall_writer *out,
     tcall_write_unquote(out);
 }
 
+/* Writes up to 48 bytes in base64 (RFC 4648). */
+static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
+                                     size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
+                                 "nopqrstuvwxyz0123456789+/";
+    char text[64], *to = text;
+    size_t i;
+    for (i = 0; i < len; i += 3, to += 4) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < len ? bytes[i + 2] : 0u;
+        to[0] = digits[bits >> 18];
+        to[1] = digits[bits >> 12 & 63];
+        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
+        to[3] = i + 2 < len ? digits[bits & 63] : '=';
+    }
+    tcall_write_bytes(out, text, (size_t)(to - text));
+}
+
+/* Writes all of it, in parts, so that what went out is not made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+{
+    size_t at, line;
+    for (at = 0; at < bytes.len; at += 480) {
+        if (!tcall_write_part_(out))
+            continue;
+        for (line = at; line < bytes.len && line < at + 480; line += 48)
+            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
+                                     bytes.len - line < 48 ? bytes.len - line
+                                                           : 48);
+        tcall_write_part_end_(out);
+    }
+}
+
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
     if (hole == 'r')
         tcall_write_result_text_(out, item);
-    else if (hole == 'a' || hole == 'j')
+    else if (hole == 'b')
+        tcall_write_base64_(out, value);
+    else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
@@ -21416,7 +21591,7 @@ static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
         bool same = tcall_str_eq(item.id, id);
         if (item.kind == TCALL_ITEM_RESULT)
             index += same;
-        else if (index > 0)
+        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
             break; /* the next answer */
         else if (item.kind == TCALL_ITEM_CALL)
             index -= same;
@@ -21479,7 +21654,8 @@ static bool tcall_history_owns_(const tcall_history_ *history,
                                 const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    return to->reasoning && !history->chat->edited &&
+           tcall_str_eq(item->name, tcall_str_of(to->name));
 }
 
 /* Leaves out the signature of an item that is none of this provider's. A
@@ -21520,6 +21696,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
+/* Is it said by the user's side? Results of tools are. */
+static bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
+}
+
+/* What stands for an image that is gone. */
+static void tcall_image_gone_(tcall_item *item)
+{
+    item->kind = TCALL_ITEM_USER;
+    item->text = tcall_str_of("(an image was here, which is gone)");
+}
+
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -21528,8 +21718,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
+        if (more && !tcall_item_is_users_(item)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -21545,7 +21734,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
         history->at = history->answer = next;
-        if (!more || item->kind == TCALL_ITEM_USER)
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
+            tcall_image_gone_(item);
+        if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
     tcall_history_sign_(history, item);
@@ -21584,8 +21775,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
         if (role != roles[user]) {
@@ -23459,11 +23649,13 @@ static void tcall_reader_note_need_(tcall_reader *reader)
     size_t dropped = reader->answer.reasoning_dropped;
     size_t need =
         block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    if (dropped) /* there was more at a time than is left in the end */
-        need = (need <= block->size ? block->size + dropped : need) +
-               TCALL_RESERVE_;
-    if (reader->missing + dropped && need > block->need)
-        block->need = need;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + reader->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (reader->missing + dropped)
+        tcall_block_note_(block, need);
 }
 
 int tcall_reader_end(tcall_reader *reader)
@@ -23474,8 +23666,11 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text)
+    if (!answer->error && !answer->calls && !reader->has_text) {
         tcall_answer_check_empty_(answer);
+        if (reader->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
     if (!answer->error)
         answer->message[0] = 0;
     if (tcall_reasoning_is_free_(reader))
@@ -23569,6 +23764,8 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
  * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':[{'type':'image_url','image_url':"
+    "{'url':'data:%y;base64,%b'}}]}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
@@ -23703,6 +23900,8 @@ static const tcall_word tcall_anthropic_types_[] = {
  * the signature does not fit. */
 static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'text','text':%t}",
+    "{'type':'image','source':{'type':'base64','media_type':'%y',"
+    "'data':'%b'}}",
     "{'type':'text','text':%t}",
     "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
@@ -23825,6 +24024,7 @@ static const tcall_word tcall_ollama_types_[] = {
  * server itself the id. */
 static const tcall_forms_ tcall_ollama_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':'','images':['%b']}",
     NULL,
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
@@ -23967,6 +24167,8 @@ static const tcall_word tcall_responses_types_[] = {
  * encrypted content included. */
 static const tcall_forms_ tcall_responses_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+    "'image_url':'data:%y;base64,%b'}]}",
     "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
     "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
@@ -24098,6 +24300,7 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * reasoning by itself. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
+    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",
@@ -24259,6 +24462,8 @@ static const tcall_word tcall_interactions_types_[] = {
 /* A thought is its signature; what it says of itself may be empty. */
 static const tcall_forms_ tcall_interactions_forms_ = {
     "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+    "'data':'%b'}]}",
     "{'type':'model_output','content':[{'type':'text','text':%t}]}",
     "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
     "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
@@ -24829,6 +25034,19 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* ---- room for the turn ---- */
+
+/* After a lack of memory: of the block that is needed, too, a quarter shall be
+ * free. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_block_note_(block,
+                      block->need + (block->need - agent->chat.start) / 3);
+}
+
+/* ---- the calls of the answer ---- */
+
 /* Finds the index-th call of the last answer. */
 static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
                                    tcall_item *item)
@@ -24863,9 +25081,13 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
+    int result;
     if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
+    result = tcall_hydrate(agent->desc.tc, call);
+    if (result == TCALL_E_MEMORY && agent->turn.plan)
+        tcall_agent_spare_(agent);
+    return result;
 }
 
 /* A result belongs to its call by the id; the name is for providers that want
@@ -24912,8 +25134,10 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
+    if (result < 0) {
+        tcall_agent_spare_(agent);
         return result;
+    }
     if (++agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
@@ -24951,6 +25175,8 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
+    tcall_block *block = &agent->desc.tc->block;
+    size_t need = block->need;
     int room = tcall_agent_batch_room_(agent), count;
     for (count = 0; count < room; count++) {
         tcall_call *call = &agent->batch[count];
@@ -24960,6 +25186,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_same_id_(agent, count) ||
             (error == TCALL_E_MEMORY && count > 0)) {
             tcall_release(agent->desc.tc, call);
+            block->need = need;
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
@@ -24969,6 +25196,49 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     }
     agent->batch_count = count;
     agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Is it the MIME type of an image? */
+TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+{
+    size_t i;
+    if (!type || strncmp(type, "image/", 6) != 0)
+        return false;
+    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
+         i++)
+        ;
+    return i > 6 && !type[i];
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                         const char *type, tcall_str bytes)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_IMAGE;
+    item.id = id;
+    item.name = tcall_str_of(type);
+    item.text = bytes;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -24981,6 +25251,8 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         if (call->cx.state != TCALL_DONE_)
             break;
         error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error == TCALL_OK)
+            error = tcall_agent_add_attached_(agent, call);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -24989,16 +25261,51 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
     return TCALL_OK;
 }
 
+/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
+ * or its result could not be told: half of one would mislead the model. */
+static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
+                              size_t head)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t wanted = call->cx.wanted;
+    bool noticed = call->error >= 0 && agent->out.fill;
+    if (wanted && !noticed) { /* a quarter of the room is for the call */
+        size_t size = head + wanted + wanted / 3 + 8;
+        tcall_block_note_(block, block->low + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    return call->error == TCALL_E_MEMORY && block->need > block->size
+               ? TCALL_E_MEMORY
+               : TCALL_OK;
+}
+
+/* Lets a call go on, while nobody else may take the room where it writes. Where
+ * it lacks more, need is so large that a quarter of that is free. */
+static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
+                               size_t taken)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t before = block->need;
+    int result;
+    block->need = 0;
+    block->low += taken;
+    result = tcall_invoke(agent->desc.tc, call, &agent->out);
+    block->low -= taken;
+    if (block->need)
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, before);
+    return result;
+}
+
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
+    tcall_block *block = &agent->desc.tc->block;
     tcall_call *call = &agent->batch[agent->current];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer *out = &agent->out;
-    int result;
+    int result, lack;
     if (over < 0)
         tcall_cancel(call, over);
     if (!tcall_block_room_(block, head))
@@ -25007,16 +25314,12 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    result = tcall_agent_invoke_(agent, call, head + room);
     if (tcall_waits_(result))
         return result;
-    if (out->error)
-        return out->error;
+    lack = out->error ? out->error : tcall_agent_lacks_(agent, call, head);
+    if (lack < 0)
+        return lack;
     if (agent->current == agent->delivered)
         return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,
@@ -25135,10 +25438,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
-static size_t tcall_agent_aligned_(size_t size)
+/* Bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
 {
-    return (size + 7) & ~(size_t)7;
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
+                                  strlen(desc->model))
+                : 0;
 }
 
 /* Where the path has to name the model, it is put together in the block, right
@@ -25148,43 +25455,46 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     tcall_block *block = &agent->desc.tc->block;
     tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    size_t size = 0, start = chat->start - agent->path_size;
+    size_t size = tcall_agent_path_size_(&agent->desc);
+    size_t start = chat->start - agent->path_size;
     tcall_writer writer;
-    if (rest)
-        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
-                                    strlen(agent->desc.model));
     if (size > agent->path_size &&
         !tcall_block_room_(block, size - agent->path_size))
         return TCALL_E_MEMORY;
     tcall_chat_shift_(chat, chat->start, start + size);
     chat->start = start + size;
     agent->path_size = size;
-    if (!rest)
+    if (!size)
         return TCALL_OK;
     tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    tcall_write_text(&writer, strchr(hole, '}') + 1);
+    tcall_write_bytes(&writer, "", 1); /* with its NUL */
     agent->desc.path = writer.buf;
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn; returns it, or NULL. */
-static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
+/* Bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
 {
-    tcall *tc = agent->desc.tc;
-    const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    agent->offer_size = rows / 8 + 1;
-    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tcall_round_up_(rows / 8 + 1);
+}
+
+/* Bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
-    uint8_t *offer;
+    size_t size;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -25195,23 +25505,19 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    offer = tcall_agent_offer_room_(agent);
-    if (!offer)
+    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
+    if (size < agent->desc.io_size || !tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
-    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
-    agent->io = tcall_block_gap_(block) + reader_size;
-    if (!tcall_block_grow_(block, reader_size) ||
-        !tcall_block_room_(block, agent->desc.io_size) ||
-        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
-        return TCALL_E_MEMORY;
+    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
+    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
+    agent->reader =
+        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
+    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
-    desc->tc->offer = offer;
     desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
-    return TCALL_OK;
+    return tcall_agent_set_path_(agent);
 }
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -25250,6 +25556,18 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     if (tcall_block_free_(block) < all / 4 + more)
         tcall_chat_make_room(&agent->chat, all / 3 + more);
     return block->low != before;
+}
+
+/* Returns how many bytes of the conversation the last turn takes. */
+static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0, begin = 0;
+    tcall_item item;
+    for (; tcall_chat_next(chat, &next, &item); at = next)
+        if (item.kind == TCALL_ITEM_USER)
+            begin = at;
+    return at - begin;
 }
 
 /* ---- the offer ---- */
@@ -25382,17 +25700,31 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return sum != before;
 }
 
-/* Adds what the user said to the conversation. Where that does not fit even
- * after old turns were dropped, nothing has changed. */
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
+    size_t before = block->low;
+    bool dropped;
     tcall_item item;
+    if (size > tcall_block_free_(block) + block->low - chat->start) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (tcall_agent_make_room_(agent, text.len))
-        tcall_chat_forget_(&agent->chat);
-    return tcall_chat_add(&agent->chat, &item);
+    if (!tcall_chat_make_room(chat, size))
+        block->low = chat->start; /* the last turn has to go, too */
+    dropped = block->low != before;
+    tcall_chat_add(chat, &item);
+    if (tcall_agent_make_room_(agent, last) || dropped)
+        tcall_chat_forget_(chat);
+    return TCALL_OK;
 }
 
 void tcall_agent_cancel(tcall_agent *agent)
@@ -25500,6 +25832,17 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* Bytes of the request that are images: of those a model makes few tokens. */
+static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
+{
+    size_t at = 0, sum = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            sum += (item.text.len + 2) / 3 * 4;
+    return sum;
+}
+
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes. */
@@ -25507,7 +25850,8 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const long need = (long)(agent->out.len / 3) + answer;
+    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
+    const long need = (long)(text / 3) + answer;
     const long room = agent->context ? need : 2 * need;
     long context = agent->context ? agent->context : 4096;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
@@ -25533,7 +25877,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0)) {
+    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+        agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
             tcall_chat_forget_(&agent->chat);
@@ -25932,6 +26277,8 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
+    if (error == TCALL_E_MEMORY)
+        tcall_agent_spare_(agent);
     agent->state = TCALL_AGENT_IDLE_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
@@ -25953,6 +26300,7 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = false;
+    agent->desc.tc->block.need = 0;
     agent->state = TCALL_AGENT_OPEN_;
 }
 
@@ -25986,6 +26334,18 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
+{
+    int error = tcall_agent_ready_(agent);
+    if (error == TCALL_OK && (!tcall_is_image_type_(type) || !bytes.len))
+        error = TCALL_E_USAGE;
+    if (error < 0)
+        return error;
+    if (tcall_agent_make_room_(agent, 0))
+        tcall_chat_forget_(&agent->chat);
+    return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
 int tcall_agent_say(tcall_agent *agent, tcall_str text)
@@ -26170,6 +26530,8 @@ static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
         tcall_save_number_(saver, item.kind);
         tcall_save_number_(saver, (uint32_t)-item.error);
         tcall_save_number_(saver, tcall_item_flags_(&item));
+        if (item.kind == TCALL_ITEM_IMAGE)
+            item.text.len = 0; /* its bytes are elsewhere */
         for (part = 0; part < TCALL_PARTS_; part++)
             tcall_save_text_(saver, *tcall_item_part_(&item, part));
     }
@@ -26279,8 +26641,10 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
         return TCALL_E_PROTOCOL;
+    if (item.kind == TCALL_ITEM_IMAGE)
+        agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 

@@ -36,13 +36,25 @@ TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
  * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
  * answer that did not end by itself is one of those of tcall_answer_ending, and
  * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step. */
+ * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
+ * small for an answer or a call: the model never reads half of a result, unless
+ * a notice in it says so. In a block of the size that is needed then, the turn
+ * gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
- * the block is too small for all of the conversation its oldest turns are
- * dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE during a turn or where
- * agent->problem says why, or TCALL_E_MEMORY. */
+ * the block is too small for the conversation and another turn like the last,
+ * the oldest turns are dropped, as a whole. Returns TCALL_OK, TCALL_E_USAGE
+ * during a turn or where agent->problem says why, or TCALL_E_MEMORY. */
 TCALL_API int tcall_agent_say(tcall_agent *agent, tcall_str text);
+/* Shows the model an image, with what the user says next. type is its MIME
+ * type, as "image/jpeg"; it and the bytes stay the caller's and must be there
+ * as long as the conversation holds the image. Showing another one in the same
+ * memory lets the older one go: a sentence says so in its place. Images that a
+ * tool attaches to its result (tcall_attachment) are shown as well, under the
+ * same conditions. Returns TCALL_OK, TCALL_E_MEMORY, or TCALL_E_USAGE during a
+ * turn and for what is no image. */
+TCALL_API int tcall_agent_show(tcall_agent *agent, const char *type,
+                               tcall_str bytes);
 /* Does one bounded piece of work. Returns TCALL_E_AGAIN: call it again when
  * agent->wait is over, sooner does no harm; otherwise as tcall_agent_run. After
  * TCALL_E_APPROVAL call it when there is a verdict, and after agent->wait.ms

@@ -46,6 +46,19 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
     return TCALL_OK;
 }
 
+/* ---- room for the turn ---- */
+
+/* After a lack of memory: of the block that is needed, too, a quarter shall be
+ * free. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_block_note_(block,
+                      block->need + (block->need - agent->chat.start) / 3);
+}
+
+/* ---- the calls of the answer ---- */
+
 /* Finds the index-th call of the last answer. */
 static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
                                    tcall_item *item)
@@ -80,9 +93,13 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
+    int result;
     if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
-    return tcall_hydrate(agent->desc.tc, call);
+    result = tcall_hydrate(agent->desc.tc, call);
+    if (result == TCALL_E_MEMORY && agent->turn.plan)
+        tcall_agent_spare_(agent);
+    return result;
 }
 
 /* A result belongs to its call by the id; the name is for providers that want
@@ -129,8 +146,10 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0)
+    if (result < 0) {
+        tcall_agent_spare_(agent);
         return result;
+    }
     if (++agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
@@ -168,6 +187,8 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
 /* Takes up the calls that come next, as many as may be under way. */
 TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
+    tcall_block *block = &agent->desc.tc->block;
+    size_t need = block->need;
     int room = tcall_agent_batch_room_(agent), count;
     for (count = 0; count < room; count++) {
         tcall_call *call = &agent->batch[count];
@@ -177,6 +198,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (tcall_agent_same_id_(agent, count) ||
             (error == TCALL_E_MEMORY && count > 0)) {
             tcall_release(agent->desc.tc, call);
+            block->need = need;
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
@@ -186,6 +208,49 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     }
     agent->batch_count = count;
     agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+}
+
+/* Is it the MIME type of an image? */
+TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+{
+    size_t i;
+    if (!type || strncmp(type, "image/", 6) != 0)
+        return false;
+    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
+         i++)
+        ;
+    return i > 6 && !type[i];
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                         const char *type, tcall_str bytes)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = TCALL_ITEM_IMAGE;
+    item.id = id;
+    item.name = tcall_str_of(type);
+    item.text = bytes;
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
 }
 
 /* Moves the results that are next in order to the chat: text is that of the
@@ -198,6 +263,8 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
         if (call->cx.state != TCALL_DONE_)
             break;
         error = tcall_agent_add_result_(agent, call, text, call->error);
+        if (error == TCALL_OK)
+            error = tcall_agent_add_attached_(agent, call);
         if (error < 0)
             return error;
         if (++agent->delivered < agent->batch_count)
@@ -206,16 +273,51 @@ static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
     return TCALL_OK;
 }
 
+/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
+ * or its result could not be told: half of one would mislead the model. */
+static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
+                              size_t head)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t wanted = call->cx.wanted;
+    bool noticed = call->error >= 0 && agent->out.fill;
+    if (wanted && !noticed) { /* a quarter of the room is for the call */
+        size_t size = head + wanted + wanted / 3 + 8;
+        tcall_block_note_(block, block->low + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    return call->error == TCALL_E_MEMORY && block->need > block->size
+               ? TCALL_E_MEMORY
+               : TCALL_OK;
+}
+
+/* Lets a call go on, while nobody else may take the room where it writes. Where
+ * it lacks more, need is so large that a quarter of that is free. */
+static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
+                               size_t taken)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t before = block->need;
+    int result;
+    block->need = 0;
+    block->low += taken;
+    result = tcall_invoke(agent->desc.tc, call, &agent->out);
+    block->low -= taken;
+    if (block->need)
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, before);
+    return result;
+}
+
 /* Gives one call of the batch its turn. The result is written where its item
  * will lie, and kept in the block if others come before it. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
-    tcall *tc = agent->desc.tc;
-    tcall_block *block = &tc->block;
+    tcall_block *block = &agent->desc.tc->block;
     tcall_call *call = &agent->batch[agent->current];
     size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
     tcall_writer *out = &agent->out;
-    int result;
+    int result, lack;
     if (over < 0)
         tcall_cancel(call, over);
     if (!tcall_block_room_(block, head))
@@ -224,16 +326,12 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    /* Nobody else may take the room while the tool writes there. */
-    block->low += head + room;
-    result = tcall_invoke(tc, call, out);
-    block->low -= head + room;
-    if (out->error == TCALL_E_MEMORY) /* only to say how much would do */
-        tcall_block_room_(block, head + out->len + out->len / 3 + 8);
+    result = tcall_agent_invoke_(agent, call, head + room);
     if (tcall_waits_(result))
         return result;
-    if (out->error)
-        return out->error;
+    lack = out->error ? out->error : tcall_agent_lacks_(agent, call, head);
+    if (lack < 0)
+        return lack;
     if (agent->current == agent->delivered)
         return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
     return tcall_keep_(&call->cx, call->cx.result.output,

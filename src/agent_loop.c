@@ -14,10 +14,14 @@
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of the block are taken in multiples of 8, so that it stays aligned. */
-static size_t tcall_agent_aligned_(size_t size)
+/* Bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
 {
-    return (size + 7) & ~(size_t)7;
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
+                                  strlen(desc->model))
+                : 0;
 }
 
 /* Where the path has to name the model, it is put together in the block, right
@@ -27,43 +31,46 @@ static int tcall_agent_set_path_(tcall_agent *agent)
     tcall_block *block = &agent->desc.tc->block;
     tcall_chat *chat = &agent->chat;
     const char *path = agent->desc.path, *hole = strchr(path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    size_t size = 0, start = chat->start - agent->path_size;
+    size_t size = tcall_agent_path_size_(&agent->desc);
+    size_t start = chat->start - agent->path_size;
     tcall_writer writer;
-    if (rest)
-        size = tcall_agent_aligned_((size_t)(hole - path) + strlen(rest) +
-                                    strlen(agent->desc.model));
     if (size > agent->path_size &&
         !tcall_block_room_(block, size - agent->path_size))
         return TCALL_E_MEMORY;
     tcall_chat_shift_(chat, chat->start, start + size);
     chat->start = start + size;
     agent->path_size = size;
-    if (!rest)
+    if (!size)
         return TCALL_OK;
     tcall_writer_init(&writer, block->base + start, size);
     tcall_write_bytes(&writer, path, (size_t)(hole - path));
     tcall_write_text(&writer, agent->desc.model);
-    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    tcall_write_text(&writer, strchr(hole, '}') + 1);
+    tcall_write_bytes(&writer, "", 1); /* with its NUL */
     agent->desc.path = writer.buf;
     return TCALL_OK;
 }
 
-/* Takes room for the offer of a turn; returns it, or NULL. */
-static uint8_t *tcall_agent_offer_room_(tcall_agent *agent)
+/* Bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
 {
-    tcall *tc = agent->desc.tc;
-    const tcall_desc *desc = &tc->desc;
     size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    agent->offer_size = rows / 8 + 1;
-    return (uint8_t *)tcall_table_(tc, 1, agent->offer_size);
+    return tcall_round_up_(rows / 8 + 1);
+}
+
+/* Bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc,
+                                const tcall_agent_desc *agent)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
-    size_t reader_size = tcall_agent_aligned_(sizeof(tcall_reader));
     tcall_block *block;
-    uint8_t *offer;
+    size_t size;
     memset(agent, 0, sizeof *agent);
     agent->problem = tcall_agent_problem_(desc);
     if (!agent->problem && desc->tc->offer)
@@ -74,23 +81,19 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     tcall_agent_defaults_(&agent->desc);
     agent->random = desc->seed;
     block = &desc->tc->block;
-    offer = tcall_agent_offer_room_(agent);
-    if (!offer)
+    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
+    if (size < agent->desc.io_size || !tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
-    agent->reader = (tcall_reader *)(void *)tcall_block_gap_(block);
-    agent->io = tcall_block_gap_(block) + reader_size;
-    if (!tcall_block_grow_(block, reader_size) ||
-        !tcall_block_room_(block, agent->desc.io_size) ||
-        !tcall_block_grow_(block, tcall_agent_aligned_(agent->desc.io_size)))
-        return TCALL_E_MEMORY;
+    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
+    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
+    agent->reader =
+        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
+    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
-    if (tcall_agent_set_path_(agent) < 0)
-        return TCALL_E_MEMORY;
-    desc->tc->offer = offer;
     desc->tc->key = desc->key;
     agent->state = TCALL_AGENT_IDLE_;
-    return TCALL_OK;
+    return tcall_agent_set_path_(agent);
 }
 
 int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
@@ -129,6 +132,18 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     if (tcall_block_free_(block) < all / 4 + more)
         tcall_chat_make_room(&agent->chat, all / 3 + more);
     return block->low != before;
+}
+
+/* Returns how many bytes of the conversation the last turn takes. */
+static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+{
+    const tcall_chat *chat = &agent->chat;
+    size_t at = 0, next = 0, begin = 0;
+    tcall_item item;
+    for (; tcall_chat_next(chat, &next, &item); at = next)
+        if (item.kind == TCALL_ITEM_USER)
+            begin = at;
+    return at - begin;
 }
 
 /* ---- the offer ---- */
@@ -261,17 +276,31 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     return sum != before;
 }
 
-/* Adds what the user said to the conversation. Where that does not fit even
- * after old turns were dropped, nothing has changed. */
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
 TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
 {
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
+    size_t before = block->low;
+    bool dropped;
     tcall_item item;
+    if (size > tcall_block_free_(block) + block->low - chat->start) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (tcall_agent_make_room_(agent, text.len))
-        tcall_chat_forget_(&agent->chat);
-    return tcall_chat_add(&agent->chat, &item);
+    if (!tcall_chat_make_room(chat, size))
+        block->low = chat->start; /* the last turn has to go, too */
+    dropped = block->low != before;
+    tcall_chat_add(chat, &item);
+    if (tcall_agent_make_room_(agent, last) || dropped)
+        tcall_chat_forget_(chat);
+    return TCALL_OK;
 }
 
 void tcall_agent_cancel(tcall_agent *agent)
@@ -379,6 +408,17 @@ TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
     tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
 }
 
+/* Bytes of the request that are images: of those a model makes few tokens. */
+static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
+{
+    size_t at = 0, sum = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            sum += (item.text.len + 2) / 3 * 4;
+    return sum;
+}
+
 /* A server that cuts what it was not told to hold is told once, with room for
  * what follows: another number would make it load the model anew. Returns
  * whether the request has changed. A token is taken to have 3 bytes. */
@@ -386,7 +426,8 @@ static bool tcall_agent_widen_(tcall_agent *agent)
 {
     const tcall_agent_desc *desc = &agent->desc;
     const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const long need = (long)(agent->out.len / 3) + answer;
+    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
+    const long need = (long)(text / 3) + answer;
     const long room = agent->context ? need : 2 * need;
     long context = agent->context ? agent->context : 4096;
     if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
@@ -412,7 +453,8 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
     int result;
     if (agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0)) {
+    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+        agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
             tcall_chat_forget_(&agent->chat);
@@ -811,6 +853,8 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall_agent_drop_calls_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
+    if (error == TCALL_E_MEMORY)
+        tcall_agent_spare_(agent);
     agent->state = TCALL_AGENT_IDLE_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
@@ -832,6 +876,7 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = false;
+    agent->desc.tc->block.need = 0;
     agent->state = TCALL_AGENT_OPEN_;
 }
 
@@ -865,6 +910,18 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
+{
+    int error = tcall_agent_ready_(agent);
+    if (error == TCALL_OK && (!tcall_is_image_type_(type) || !bytes.len))
+        error = TCALL_E_USAGE;
+    if (error < 0)
+        return error;
+    if (tcall_agent_make_room_(agent, 0))
+        tcall_chat_forget_(&agent->chat);
+    return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
 int tcall_agent_say(tcall_agent *agent, tcall_str text)

@@ -79,6 +79,8 @@ static const tcall_word tcall_anthropic_types_[] = {
  * the signature does not fit. */
 static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'text','text':%t}",
+    "{'type':'image','source':{'type':'base64','media_type':'%y',"
+    "'data':'%b'}}",
     "{'type':'text','text':%t}",
     "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",

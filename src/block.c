@@ -6,7 +6,8 @@
  * >>block
  */
 
-static size_t tcall_round_up_(size_t size)
+/* Bytes are taken in multiples of 8, so that the block stays aligned. */
+TCALL_SHARED_ size_t tcall_round_up_(size_t size)
 {
     return (size + 7) & ~(size_t)7;
 }
@@ -26,13 +27,21 @@ TCALL_SHARED_ size_t tcall_block_free_(const tcall_block *block)
     return block->size - block->low - block->high;
 }
 
+/* Notes how large the block has to be. */
+TCALL_SHARED_ void tcall_block_note_(tcall_block *block, size_t size)
+{
+    size = tcall_round_up_(size);
+    if (block->need < size)
+        block->need = size;
+}
+
 /* Returns whether size more bytes are free; else need says how large the block
  * has to be. */
 TCALL_SHARED_ bool tcall_block_room_(tcall_block *block, size_t size)
 {
     size_t used = block->low + block->high;
     if (size > tcall_block_free_(block)) {
-        block->need = tcall_round_up_(used + size);
+        tcall_block_note_(block, used + size);
         return false;
     }
     if (block->peak < used + size)

@@ -15,8 +15,9 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t peak; /* most bytes ever used of both together */
-    size_t need; /* after TCALL_E_MEMORY: the size that would have done, of
-                    memory aligned to 8 */
+    size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
+                    which what failed would not have; what comes after it may
+                    want more */
 } tcall_block;
 
 /* Prepares a block of the memory at base, which must live as long. Up to 7

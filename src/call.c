@@ -43,16 +43,22 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
-void tcall_release(tcall *tc, tcall_call *call)
+int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
+    /* Memory is given back from its end only. */
+    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+        return TCALL_E_USAGE;
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    tcall_block_back_(&tc->block, call->block_high);
+    if (call->block_high < tc->block.high)
+        tcall_block_back_(&tc->block, call->block_high);
+    tc->call_at = call->outer_high;
+    return TCALL_OK;
 }
 
 /* Returns the free part of the block for tokens and the like: aligned, without
@@ -577,7 +583,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_call *refused;
     int error = call->error;
     if (!came)
-        return error;
+        return TCALL_E_MEMORY;
     *came = *call;
     call->other = came;
     call->arguments = text;
@@ -586,6 +592,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
     if (call->error == TCALL_OK)
         return TCALL_OK;
+    if (call->error == TCALL_E_MEMORY)
+        error = TCALL_E_MEMORY;
     refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
     if (refused)
         *refused = *call;
@@ -609,9 +617,11 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (call->repairing)
         return r;
     tc->repairs++;
-    if (r < 0 || out.error ||
-        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))
         return call->error;
+    if (!tcall_block_room_(&tc->block, out.len) ||
+        tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
+        return TCALL_E_MEMORY;
     return tcall_hydrate_repaired_(tc, call, text);
 }
 
@@ -670,7 +680,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->block_high = tc->block.high;
+    call->outer_high = tc->call_at;
+    call->block_high = tc->call_at = tc->block.high;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;

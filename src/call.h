@@ -26,7 +26,8 @@ typedef struct tcall_change {
     tcall_str output;
 } tcall_change;
 
-/* Something a tool made besides its output; the tool's until tcall_release. To
+/* Something a tool made besides its output; the tool's until tcall_release, the
+ * bytes of an image as long as the conversation holds it (tcall_agent_show). To
  * add one: a.next = cx->result.attached; cx->result.attached = &a; */
 typedef struct tcall_attachment {
     const char *type; /* MIME type */
@@ -99,6 +100,7 @@ struct tcall_ctx {
     int last_attempt; /* how the last attempt ended */
     tcall_str output; /* in the block while a hook after the run waits: */
     bool output_held;
+    size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -165,7 +167,8 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores */
+    size_t block_high; /* what tcall_release restores, */
+    size_t outer_high; /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse, validate
@@ -174,7 +177,9 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-TCALL_API void tcall_release(tcall *tc, tcall_call *call);
+/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
+ * has changed, where one that was hydrated after it still holds something. */
+TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
  * open. */

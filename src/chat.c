@@ -7,7 +7,8 @@
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
- * the bytes of its parts: id, name, signature, text.
+ * the bytes of its parts: id, name, signature, text. The text of an image is a
+ * tcall_str, which says where its bytes are.
  */
 
 enum {
@@ -139,6 +140,7 @@ void tcall_chat_init(tcall_chat *chat, tcall_block *block)
     chat->block = block;
     chat->start = block->low;
     chat->made = 0;
+    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -166,7 +168,37 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
     return flags;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+/* Where the bytes of an image are. */
+static tcall_str tcall_image_bytes_(const tcall_item_head_ *head)
+{
+    tcall_str bytes;
+    memcpy(&bytes, tcall_head_part_(head, TCALL_PART_TEXT_).ptr, sizeof bytes);
+    return bytes;
+}
+
+/* Lets images go whose memory is used for another one. What was sent has
+ * changed then. */
+static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
+{
+    const tcall_str gone = {NULL, 0};
+    const uintptr_t from = (uintptr_t)by.ptr;
+    size_t at = chat->start;
+    while (at < chat->block->low) {
+        const tcall_item_head_ *head = tcall_head_at_(chat, at);
+        tcall_str is = gone;
+        at += tcall_head_size_(head);
+        if (head->kind == TCALL_ITEM_IMAGE)
+            is = tcall_image_bytes_(head);
+        if (is.len && (uintptr_t)is.ptr < from + by.len &&
+            from < (uintptr_t)is.ptr + is.len) {
+            memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
+            chat->edited = true;
+        }
+    }
+}
+
+/* Copies an item to the block, whatever its text is. */
+static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
 {
     tcall_item_head_ *head = tcall_head_at_(chat, chat->block->low);
     tcall_item copy = *item;
@@ -189,6 +221,16 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    tcall_item image = *item;
+    if (item->kind != TCALL_ITEM_IMAGE)
+        return tcall_chat_copy_(chat, item);
+    tcall_chat_overwrite_(chat, item->text);
+    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    return tcall_chat_copy_(chat, &image);
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -208,8 +250,17 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    if (item->kind == TCALL_ITEM_IMAGE)
+        item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Does the user begin to speak with this item? His images come first. */
+TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER ||
+           (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
 }
 
 bool tcall_chat_drop(tcall_chat *chat)
@@ -217,12 +268,15 @@ bool tcall_chat_drop(tcall_chat *chat)
     char *first = chat->block->base + chat->start;
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
+    bool speaks = true; /* an image of the user was last */
     while (tcall_chat_next(chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER && item_at > 0) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
             return true;
         }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
         item_at = at;
     }
     return false;
@@ -251,6 +305,7 @@ TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
 TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
+    chat->edited = false;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);

@@ -11,13 +11,16 @@
  */
 
 typedef enum tcall_kind {
-    TCALL_ITEM_USER,     /* text */
-    TCALL_ITEM_TEXT,     /* text of the model */
-    TCALL_ITEM_CALL,     /* id, name, text: the arguments as they came */
-    TCALL_ITEM_RESULT,   /* id, name, text; error */
-    TCALL_ITEM_REASONING /* text, signature; name: the provider it is from,
-                            the only one that gets it back; a text that has
-                            a signature has that name as well */
+    TCALL_ITEM_USER,      /* text */
+    TCALL_ITEM_TEXT,      /* text of the model */
+    TCALL_ITEM_CALL,      /* id, name, text: the arguments as they came */
+    TCALL_ITEM_RESULT,    /* id, name, text; error */
+    TCALL_ITEM_REASONING, /* text, signature; name: the provider it is from,
+                             the only one that gets it back; a text that has
+                             a signature has that name as well */
+    TCALL_ITEM_IMAGE /* name: its MIME type; text: its bytes, which stay the
+                        caller's; id: of the call it is a result of, else of
+                        the user, in front of what he says */
 } tcall_kind;
 
 /* One thing said in a conversation. */
@@ -48,13 +51,16 @@ typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
+    bool edited;   /* something is gone that was sent: an image */
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end. Returns TCALL_OK, or TCALL_E_MEMORY and
- * nothing was added. */
+/* Adds a copy of the item at the end; of an image only its place in memory,
+ * where it has to stay as long as the conversation holds it. Images that were
+ * in that memory before are gone: a sentence says so in their place. Returns
+ * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
 TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
 /* Gives the item at *at and moves *at to the next one; returns false at the
  * end. Begin with *at = 0. The slices stay valid until the conversation

@@ -187,6 +187,7 @@ tcall_str tcall_output(const tcall_ctx *cx)
 TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
+    cx->wanted = 0;
 }
 
 /* True once the tool has run well, or for the last time, or something stands in
@@ -282,7 +283,8 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
 }
 
 /* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind. */
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
 TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
 {
     tcall_writer *out = cx->out, notice;
@@ -299,24 +301,22 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
                ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
                : 0;
     tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
     out->len += keep;
     out->fill += keep;
-    if (out->cap - out->fill >= notice.fill)
-        tcall_write_bytes(out, text, notice.fill);
+    tcall_write_bytes(out, text, notice.fill);
     return TCALL_OK;
 }
 
 /* Writes the output again that lay in the block while a hook waited. Returns
- * false where none did. */
-TCALL_SHARED_ bool tcall_output_resume_(tcall_ctx *cx)
+ * TCALL_OK or, where there is less room than before, an error. */
+TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 {
-    bool held = cx->output_held;
     cx->output_held = false;
-    if (held) {
-        tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-        tcall_output_cut_(cx);
-    }
-    return held;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    return tcall_output_cut_(cx);
 }
 
 /* The old output is kept in the history, as a hook may have to show what it

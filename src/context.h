@@ -71,7 +71,8 @@ TCALL_API int tcall_respond(tcall_ctx *cx, tcall_str text);
  * events, records and errors go on with what was asked. Returns TCALL_OK or the
  * error of the check. */
 TCALL_API int tcall_set_input(tcall_ctx *cx, tcall_str text);
-/* Replaces the output. What does not fit is cut. */
+/* Replaces the output. What does not fit is cut, and a notice at the end says
+ * how long it was; TCALL_E_MEMORY where not even that fits. */
 TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);

@@ -333,11 +333,13 @@ static void tcall_reader_note_need_(tcall_reader *reader)
     size_t dropped = reader->answer.reasoning_dropped;
     size_t need =
         block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
-    if (dropped) /* there was more at a time than is left in the end */
-        need = (need <= block->size ? block->size + dropped : need) +
-               TCALL_RESERVE_;
-    if (reader->missing + dropped && need > block->need)
-        block->need = need;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + reader->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (reader->missing + dropped)
+        tcall_block_note_(block, need);
 }
 
 int tcall_reader_end(tcall_reader *reader)
@@ -348,8 +350,11 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text)
+    if (!answer->error && !answer->calls && !reader->has_text) {
         tcall_answer_check_empty_(answer);
+        if (reader->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
     if (!answer->error)
         answer->message[0] = 0;
     if (tcall_reasoning_is_free_(reader))

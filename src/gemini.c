@@ -76,6 +76,7 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * reasoning by itself. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
+    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",

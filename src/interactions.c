@@ -87,6 +87,8 @@ static const tcall_word tcall_interactions_types_[] = {
 /* A thought is its signature; what it says of itself may be empty. */
 static const tcall_forms_ tcall_interactions_forms_ = {
     "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+    "'data':'%b'}]}",
     "{'type':'model_output','content':[{'type':'text','text':%t}]}",
     "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
     "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",

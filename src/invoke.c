@@ -222,8 +222,9 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     cx->out_start = &start;
     if (!cx->state)
         tcall_begin_(tc, call);
-    if (!tcall_output_resume_(cx) && cx->state == TCALL_GOING_ &&
-        cx->run_step != TCALL_RUN_POLLED_)
+    if (cx->output_held)
+        tcall_fail_(cx, tcall_output_resume_(cx));
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)

@@ -45,6 +45,7 @@ static const tcall_word tcall_ollama_types_[] = {
  * server itself the id. */
 static const tcall_forms_ tcall_ollama_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':'','images':['%b']}",
     NULL,
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",

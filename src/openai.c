@@ -81,6 +81,8 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
  * calls of Gemini have a signature. */
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
+    "{'role':'user','content':[{'type':'image_url','image_url':"
+    "{'url':'data:%y;base64,%b'}}]}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",

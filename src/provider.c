@@ -155,10 +155,11 @@ static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
  *   %t  its text       %q  the same as a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
 typedef struct tcall_forms_ {
-    const char *user, *text, *call, *result;
+    const char *user, *image, *text, *call, *result;
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
@@ -169,6 +170,7 @@ static const char *tcall_form_of_(const tcall_forms_ *forms,
 {
     switch (item->kind) {
     case TCALL_ITEM_USER: return forms->user;
+    case TCALL_ITEM_IMAGE: return forms->image;
     case TCALL_ITEM_TEXT: return forms->text;
     case TCALL_ITEM_CALL: return forms->call;
     case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
@@ -183,7 +185,8 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     switch (hole) {
     case 'i': return item->id;
     case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n': return item->name;
+    case 'n':
+    case 'y': return item->name;
     case 's': return item->signature;
     case 'a':
     case 'q':
@@ -206,13 +209,50 @@ static void tcall_write_result_text_(tcall_writer *out,
     tcall_write_unquote(out);
 }
 
+/* Writes up to 48 bytes in base64 (RFC 4648). */
+static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
+                                     size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
+                                 "nopqrstuvwxyz0123456789+/";
+    char text[64], *to = text;
+    size_t i;
+    for (i = 0; i < len; i += 3, to += 4) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < len ? bytes[i + 2] : 0u;
+        to[0] = digits[bits >> 18];
+        to[1] = digits[bits >> 12 & 63];
+        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
+        to[3] = i + 2 < len ? digits[bits & 63] : '=';
+    }
+    tcall_write_bytes(out, text, (size_t)(to - text));
+}
+
+/* Writes all of it, in parts, so that what went out is not made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+{
+    size_t at, line;
+    for (at = 0; at < bytes.len; at += 480) {
+        if (!tcall_write_part_(out))
+            continue;
+        for (line = at; line < bytes.len && line < at + 480; line += 48)
+            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
+                                     bytes.len - line < 48 ? bytes.len - line
+                                                           : 48);
+        tcall_write_part_end_(out);
+    }
+}
+
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
     if (hole == 'r')
         tcall_write_result_text_(out, item);
-    else if (hole == 'a' || hole == 'j')
+    else if (hole == 'b')
+        tcall_write_base64_(out, value);
+    else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
@@ -257,7 +297,7 @@ static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
         bool same = tcall_str_eq(item.id, id);
         if (item.kind == TCALL_ITEM_RESULT)
             index += same;
-        else if (index > 0)
+        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
             break; /* the next answer */
         else if (item.kind == TCALL_ITEM_CALL)
             index -= same;
@@ -320,7 +360,8 @@ static bool tcall_history_owns_(const tcall_history_ *history,
                                 const tcall_item *item)
 {
     const tcall_provider *to = history->to;
-    return to->reasoning && tcall_str_eq(item->name, tcall_str_of(to->name));
+    return to->reasoning && !history->chat->edited &&
+           tcall_str_eq(item->name, tcall_str_of(to->name));
 }
 
 /* Leaves out the signature of an item that is none of this provider's. A
@@ -361,6 +402,20 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
+/* Is it said by the user's side? Results of tools are. */
+static bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
+}
+
+/* What stands for an image that is gone. */
+static void tcall_image_gone_(tcall_item *item)
+{
+    item->kind = TCALL_ITEM_USER;
+    item->text = tcall_str_of("(an image was here, which is gone)");
+}
+
 /* Gives the next item, false at the end. An item whose reasoning did not fit
  * makes the request an error. */
 TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
@@ -369,8 +424,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     for (;;) {
         size_t next = history->at;
         bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && item->kind != TCALL_ITEM_USER &&
-            item->kind != TCALL_ITEM_RESULT) {
+        if (more && !tcall_item_is_users_(item)) {
             history->at = next;
             if (tcall_history_takes_(history, item))
                 break;
@@ -386,7 +440,9 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
         history->at = history->answer = next;
-        if (!more || item->kind == TCALL_ITEM_USER)
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
+            tcall_image_gone_(item);
+        if (!more || item->kind != TCALL_ITEM_RESULT)
             return more;
     }
     tcall_history_sign_(history, item);
@@ -425,8 +481,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_RESULT;
+        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
         if (role != roles[user]) {

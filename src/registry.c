@@ -15,13 +15,24 @@ static int tcall_worse_(int first, int second)
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
 
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
 /* Takes a zeroed table from the lasting part of the block; NULL when there is
  * no room. */
 static void *tcall_table_(tcall *tc, size_t count, size_t size)
 {
     char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = (count * size + 7) & ~(size_t)7;
-    if (!bytes || !tcall_block_grow_(&tc->block, bytes))
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
         return NULL;
     memset(table, 0, bytes);
     return table;
@@ -70,35 +81,39 @@ static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
     return TCALL_E_TOOL;
 }
 
-/* Compiles one schema of a row, for the report; a program that `keep` is given
- * for is held in the block. */
+/* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
-                             tcall_schema *keep)
+                             tcall_schema *schema)
 {
-    tcall_schema scratch, *schema = keep ? keep : &scratch;
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    int r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    int r;
+    memset(schema, 0, sizeof *schema);
+    r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
         return tcall_schema_refuse_(tc, tool, which, schema);
     TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
                   "required names what additionalProperties forbids: add it to "
                   "properties");
-    if (r > 0 && keep)
-        tcall_block_grow_(&tc->block, (size_t)r);
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
     return r < 0 ? r : review.error;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is kept. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+ * only the one that checks calls is held in the block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
-    int r = tcall_row_schema_(tc, tool, "parameters", tool->parameters, keep);
-    r = tcall_worse_(r,
-                     tcall_row_schema_(tc, tool, "output", tool->output, NULL));
+    tcall_schema schema;
+    int r =
+        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, schema.need) && tc->schemas)
+        tc->schemas[tool - tc->desc.tools] = schema;
+    r = tcall_worse_(
+        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, NULL));
+                                             tool->provider_schema, &schema));
 }
 
 /* Can a value of this schema be an object? */
@@ -180,20 +195,19 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return review.error;
 }
 
-/* Takes the table of compiled schemas, unless they are made when a call comes
- * or somebody else checks. */
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
-    if (tc->desc.lazy_schemas || tc->desc.validator)
+    if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
     tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
     return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns where the compiled schema of a row is kept, or NULL. */
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    return tc->schemas ? &tc->schemas[row] : NULL;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
@@ -212,14 +226,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
 #else
 
 /* Without schemas a row that has one was refused. */
-typedef struct tcall_schema tcall_schema;
-
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool,
-                              tcall_schema *keep)
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
 {
     (void)tc;
     (void)tool;
-    (void)keep;
+    (void)hold;
     return TCALL_OK;
 }
 
@@ -230,18 +241,17 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     return TCALL_OK;
 }
 
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
 static int tcall_schemas_(tcall *tc, size_t rows)
 {
     (void)tc;
     (void)rows;
     return TCALL_OK;
-}
-
-static tcall_schema *tcall_schema_of_(const tcall *tc, size_t row)
-{
-    (void)tc;
-    (void)row;
-    return NULL;
 }
 
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
@@ -348,6 +358,13 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
+/* Bytes of the order of a tool's hooks. */
+static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
+{
+    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
+    return tcall_round_up_(count * sizeof(const tcall_hook *));
+}
+
 /* Orders the hooks of the registry and of one tool, which may be NULL. The
  * room of a row that was used before is used again. */
 static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
@@ -374,8 +391,12 @@ static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count || !tc->orders)
+    if (r < 0 || !tool->hook_count)
         return r;
+    if (!tc->orders) { /* the start has failed: it only has to be counted */
+        tcall_lasts_(tc, tcall_order_size_(tc, tool));
+        return r;
+    }
     return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
 }
 
@@ -388,11 +409,13 @@ static int tcall_desc_hooks_(tcall *tc)
     int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
     for (i = 0; i < desc->tool_count && !rows; i++)
         rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (r < 0)
+        return r;
     if (rows) {
         tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tcall_worse_(r, tc->orders ? TCALL_OK : TCALL_E_MEMORY);
+        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
     }
-    return r < 0 ? r : tcall_order_hooks_(tc, NULL, &tc->order);
+    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
 }
 
 #else
@@ -427,16 +450,17 @@ static int tcall_tables_(tcall *tc)
     if (!rows)
         return TCALL_OK;
     tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tc->names ? tcall_schemas_(tc, rows) : TCALL_E_MEMORY;
+    return tcall_worse_(tcall_schemas_(tc, rows),
+                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
 }
 
 /* Checks a row of the table, reports all that is wrong with it, and makes it
  * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, tcall_schema *keep)
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, keep));
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
     if (r == TCALL_OK)
         r = tcall_row_agrees_(tc, tool);
@@ -453,12 +477,12 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
-    if (r == TCALL_OK)
+    if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-    if (r == TCALL_OK)
-        r = tcall_desc_hooks_(tc);
+        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_schema_of_(tc, i)));
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
         tcall_name_insert_(tc, i);
     }
     /* After an error nothing can be found, and so nothing can be called. */
@@ -505,7 +529,8 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
     tc->desc.rows[row] = *tool; /* it is judged in its place */
-    r = tcall_row_add_(tc, row, NULL);
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
     if (r < 0) {
         tcall_row_clear_(&tc->desc.rows[row]);
         return r;

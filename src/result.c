@@ -317,10 +317,14 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 /* Writes the result of a call that failed, instead of the output. */
 TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 {
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
     int brevity = TCALL_TELL_ALL_;
-    do
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
         tcall_write_failure_at_(cx, brevity);
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_);
     if (cx->out->error)
         tcall_output_clear_(cx);
+    cx->wanted = wanted;
 }

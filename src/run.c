@@ -246,7 +246,9 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
-    int r = tool && tool->output && own ? tcall_output_judge_(cx) : TCALL_OK;
+    int r = TCALL_OK;
+    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+        r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     tcall_block_back_(&cx->tc->block, high);
     return r;
 }

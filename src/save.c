@@ -76,6 +76,8 @@ static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
         tcall_save_number_(saver, item.kind);
         tcall_save_number_(saver, (uint32_t)-item.error);
         tcall_save_number_(saver, tcall_item_flags_(&item));
+        if (item.kind == TCALL_ITEM_IMAGE)
+            item.text.len = 0; /* its bytes are elsewhere */
         for (part = 0; part < TCALL_PARTS_; part++)
             tcall_save_text_(saver, *tcall_item_part_(&item, part));
     }
@@ -185,8 +187,10 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_REASONING)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
         return TCALL_E_PROTOCOL;
+    if (item.kind == TCALL_ITEM_IMAGE)
+        agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 

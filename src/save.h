@@ -10,9 +10,9 @@
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and calls that wait for a verdict or
- * for tcall_agent_result. Keys and tools are not in it. Returns TCALL_OK, the
- * error of the writer, or TCALL_E_USAGE while a request or a tool is under way,
- * or a call has run whose result waits for that of another. */
+ * for tcall_agent_result. Keys, tools and images are not in it. Returns
+ * TCALL_OK, the error of the writer, or TCALL_E_USAGE while a request or a tool
+ * is under way, or a call has run whose result waits for that of another. */
 TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
 /* Puts what tcall_agent_save wrote in place of the conversation, between turns.
  * Calls that waited are checked, and approved, anew. Returns TCALL_OK;

@@ -311,7 +311,9 @@ typedef struct tcall {
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error; /* of tcall_init */
+    int error;      /* of tcall_init */
+    size_t missing; /* bytes that did not fit, of what lasts */
+    size_t call_at; /* where in the block the last call begins */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -329,7 +331,8 @@ typedef struct tcall {
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
- * says how large to make the block. After an error nothing can be called, and
+ * says how large to make the block for all of it, also of a desc that has no
+ * block yet. After an error nothing can be called, and
  * every function that takes the tcall fails with the same error; a zeroed
  * tcall fails with TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);

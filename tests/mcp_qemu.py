@@ -5,9 +5,11 @@ is answered byte for byte as on this computer.
     mcp_qemu.py [CALLS]    60 without
     mcp_qemu.py --serve    is an MCP server on stdio
 """
+import ctypes
 import pathlib
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -38,6 +40,12 @@ def build():
     return True
 
 
+def end_with_parent():
+    """A client may kill this server: QEMU must not stay behind (Linux only)."""
+    PR_SET_PDEATHSIG = 1
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 class Board:
     """with Board() as line: the terminal that its UART is."""
 
@@ -48,7 +56,7 @@ class Board:
             [*profiles.QEMU["M4"].split(), "-display", "none", "-serial", "pty",
              "-monitor", f"unix:{door},server,nowait", "-kernel", str(OUT / "mcp.elf")],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True)
+            text=True, preexec_fn=end_with_parent)
         line = re.search(r"(/dev/\S+)", self.qemu.stdout.readline()).group(1)
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(door))

@@ -73,6 +73,8 @@ static const char *probe_write_talk(tcall_chat *chat,
         else if (strcmp(role, "answer") == 0)
             probe_write_answer(chat, provider,
                                tcall_json_str(tcall_json_get(m, "body")));
+        else if (strcmp(role, "image") == 0)
+            probe_write_item(chat, TCALL_ITEM_IMAGE, m, "call_id", "text");
         else if (strcmp(role, "tool") == 0)
             probe_write_item(chat, TCALL_ITEM_RESULT, m, "call_id", "text");
         else if (text)

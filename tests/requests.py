@@ -130,14 +130,17 @@ def all_tools():
 
 
 def talk(names):
-    """A conversation with two calls, one of them broken, and their results."""
+    """A conversation with two calls, one of them broken, and their results; the
+    user and a tool show a picture."""
     return [
         {"role": "system", "text": "Be brief."},
+        {"role": "image", "name": "image/png", "text": "not really a picture"},
         {"role": "user", "text": "Look."},
         {"role": "assistant", "text": "Looking.", "calls": [
             {"id": i, "name": n, "arguments": a}
             for n, (i, a) in zip(names, CALLS)]},
         {"role": "tool", "call_id": "call_a1", "name": names[0], "text": "{}"},
+        {"role": "image", "call_id": "call_a1", "name": "image/jpeg", "text": "nor is this"},
         {"role": "tool", "call_id": "call_b2", "name": names[1],
          "text": "no", "is_error": True}]
 
@@ -152,7 +155,7 @@ def questions(tools):
             choice = ["auto", "none", "required", {"name": names[0]}][n % 4]
             yield {
                 "tools": [dict(t, strict=strict) for t in pack],
-                "messages": talk(names) if n % 3 else talk(names)[1:2],
+                "messages": talk(names) if n % 3 else talk(names)[1:3],
                 "options": {"model": "some-model", "tool_choice": choice,
                             "parallel": n % 5 > 0, "stream": n % 7 > 3,
                             "cache_prompt": n % 2 > 0,
@@ -250,7 +253,11 @@ def description(name):
         return None
     with open(path, encoding="utf-8") as f:
         if name.endswith(".json"):
-            return json.load(f)
+            api = json.load(f)
+            # A message with a list of contents is two of these items.
+            item = api["components"]["schemas"]["InputItem"]
+            item["anyOf"] = item.pop("oneOf")
+            return api
         try:
             import yaml
         except ImportError:

@@ -309,8 +309,34 @@ static void test_failure(void)
     hook_count = 0;
 }
 
+/* A call that is released out of order stays as it is, and so do the others. */
+static void test_order(void)
+{
+    tcall_call calls[3];
+    size_t high;
+    int i;
+    begin("", "{\"n\":1}");
+    for (i = 0; i < 3; i++) {
+        calls[i] = call;
+        CHECK(tcall_hydrate(&tc, &calls[i]) == TCALL_E_INVALID ||
+              calls[i].error == TCALL_OK);
+    }
+    high = tc.block.high;
+    CHECK(tcall_release(&tc, &calls[0]) == TCALL_E_USAGE);
+    CHECK(tcall_release(&tc, &calls[1]) == TCALL_E_USAGE);
+    CHECK(tc.block.high == high && calls[0].args.tok && calls[1].args.tok);
+    CHECK(tcall_json_int(tcall_json_get(calls[0].args, "n"), 0) == 1);
+    CHECK(tcall_release(&tc, &calls[2]) == TCALL_OK && !calls[2].args.tok);
+    CHECK(tcall_release(&tc, &calls[2]) == TCALL_OK); /* once more: nothing */
+    CHECK(tcall_release(&tc, &calls[0]) == TCALL_E_USAGE && calls[0].args.tok);
+    CHECK(tcall_release(&tc, &calls[1]) == TCALL_OK);
+    CHECK(tcall_json_int(tcall_json_get(calls[0].args, "n"), 0) == 1);
+    CHECK(tcall_release(&tc, &calls[0]) == TCALL_OK && tc.block.high == 0);
+}
+
 int main(void)
 {
+    test_order();
     test_refused();
     test_accepted();
     test_again();

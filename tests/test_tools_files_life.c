@@ -256,6 +256,85 @@ static void in_pieces(void)
     row("long", all, "a search is done in pieces, and others in between");
 }
 
+static void fills_up(void)
+{
+    FILE *f = fopen(at("ws/large"), "ab");
+    CHECK(f && fputs("the end", f) > 0 && fclose(f) == 0);
+}
+
+static void cuts_off(void)
+{
+    CHECK(truncate(at("ws/large"), 34 * 100000) == 0);
+}
+
+/* A line far into a file of 36 MB, while the file changes. */
+static void far_lines(void)
+{
+    FILE *f;
+    int i;
+    all = true;
+    make_tree();
+    f = fopen(at("ws/large"), "wb");
+    for (i = 1; f && i <= 1000000; i++)
+        fprintf(f, "line %07d, and some more of it\n", i);
+    PART(f && fclose(f) == 0);
+    between = edits;
+    PART(call("read", "{\"file_paths\":[\"large\"],\"offset\":999999}") ==
+             TCALL_OK &&
+         pieces >= 4 && says("=== large") &&
+         says("\n999999\tline 0999999, and some more of it\n1000000\tline ") &&
+         !strstr(result, "cut"));
+    PART(holds(at("ws/a.txt"), "one\n2\nthree\n"));
+    PART(call("read", "{\"file_paths\":[\"large\"],\"offset\":2000000}") ==
+             TCALL_OK &&
+         says("[there are only 1000000 lines]"));
+    between = fills_up; /* that is behind what it began with, or not */
+    PART(call("read", "{\"file_paths\":[\"large\"],\"offset\":1000000}") ==
+             TCALL_OK &&
+         says("1000000\tline 1000000"));
+    between = cuts_off;
+    PART(call("read", "{\"file_paths\":[\"large\"],\"offset\":1000000}") ==
+             TCALL_OK &&
+         says("[there are only 100000 lines]"));
+    row("far", all, "a line far into a large file is sought in pieces");
+}
+
+/* Results that were cut go on where they were. */
+static void offsets(void)
+{
+    struct timespec times[2] = {{0, 0}, {0, 0}};
+    int i;
+    all = true;
+    make_tree();
+    for (i = 0; i < 9; i++) {
+        put(at("ws/sub/f%d", i), "x\nx\n");
+        times[0].tv_sec = times[1].tv_sec = 1000 - i;
+        PART(utimensat(AT_FDCWD, at("ws/sub/f%d", i), times, 0) == 0);
+    }
+    PART(call("glob", "{\"pattern\":\"sub/f*\",\"limit\":4}") == TCALL_OK &&
+         strcmp(result, "sub/f0\nsub/f1\nsub/f2\nsub/f3\n[the newest 4 of 9 "
+                        "files: use offset=5 for more, or a narrower "
+                        "pattern]\n") == 0);
+    PART(call("glob", "{\"pattern\":\"sub/f*\",\"limit\":4,\"offset\":5}") ==
+             TCALL_OK &&
+         strncmp(result, "sub/f4\n", 7) == 0 && says("use offset=9 "));
+    PART(call("glob", "{\"pattern\":\"sub/f*\",\"limit\":4,\"offset\":9}") ==
+             TCALL_OK &&
+         strcmp(result, "sub/f8\n") == 0);
+    PART(call("glob", "{\"pattern\":\"sub/f*\",\"offset\":10}") == TCALL_OK &&
+         strcmp(result, "[there are only 9 files]\n") == 0);
+    PART(call("grep", "{\"pattern\":\"x\",\"limit\":5}") == TCALL_OK &&
+         says("sub/f2:1:x\n[cut after 5 matches: use offset=6 "));
+    PART(call("grep", "{\"pattern\":\"x\",\"limit\":5,\"offset\":6}") ==
+             TCALL_OK &&
+         strncmp(result, "sub/f2:2:x\n", 11) == 0 && says("use offset=11 "));
+    PART(call("grep", "{\"pattern\":\"x\",\"offset\":18}") == TCALL_OK &&
+         strcmp(result, "sub/f8:2:x\n") == 0);
+    PART(call("grep", "{\"pattern\":\"x\",\"offset\":19}") == TCALL_OK &&
+         strcmp(result, "[there are only 18 matches]\n") == 0);
+    row("more", all, "glob and grep go on where a result was cut");
+}
+
 static void no_permission(void)
 {
     int status;
@@ -378,7 +457,8 @@ int main(void)
     static const group groups[] = {
         {"later", later},         {"asks_last", asks_last},
         {"stale", stale},         {"life", life},
-        {"in_pieces", in_pieces}, {"no_permission", no_permission},
+        {"in_pieces", in_pieces}, {"far_lines", far_lines},
+        {"offsets", offsets},     {"no_permission", no_permission},
         {"tasks", tasks},         {"descriptions", descriptions},
     };
 

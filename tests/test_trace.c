@@ -1,7 +1,8 @@
 /* Needs: OPENAI, HOOKS. */
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
  * it is the same turn again: for every size of the pieces that arrive. Nor is a
- * secret in what else goes out: audit, provenance, messages of errors. */
+ * secret, or a character that a terminal would obey, in what else goes out: the
+ * terminal, approvals, messages of errors, audit, provenance. */
 #define _POSIX_C_SOURCE 200809L
 #include "toolcall.h"
 
@@ -14,8 +15,17 @@
 #define ESCAPED "sk\\u002Dc\\u0061nary-0123456789"
 #define TWICE   "sk\\\\u002dc\\\\u0061nary-012345678\\\\u0039"
 
-/* C1, directions, tags: what a terminal would obey, or not show */
-#define CONTROLS "\xC2\x9B\xE2\x80\xAE\xF3\xA0\x80\x81\x7F"
+/* What a terminal would obey, or not show: C0, C1, directions, no width, tags.
+ */
+static const unsigned kinds[] = {
+    0x01,   0x02,   0x03,    0x04,   0x05,   0x06,   0x07,   0x08,   0x0B,
+    0x0C,   0x0D,   0x0E,    0x0F,   0x10,   0x14,   0x18,   0x1A,   0x1B,
+    0x1C,   0x1F,   0x7F,    0x80,   0x84,   0x85,   0x8D,   0x90,   0x98,
+    0x9B,   0x9C,   0x9D,    0x9E,   0x9F,   0x61C,  0x200B, 0x200E, 0x200F,
+    0x2028, 0x2029, 0x202A,  0x202B, 0x202D, 0x202E, 0x2060, 0x2066, 0x2069,
+    0xFEFF, 0xFFF9, 0xE0001, 0xE0041};
+
+static char complaint[2048], answer[8192];
 
 /* The server repeats the key in the middle of its answers. */
 static const struct {
@@ -23,19 +33,46 @@ static const struct {
     int error; /* instead of the end */
     const char *body;
 } plan[] = {
-    {503, 0, "{\"error\":{\"message\":\"not you, " KEY "!\",\"type\":\"x\"}}"},
-    {200, 0,
-     "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
-     "\"content\":\"sk-ca " KEY KEY " " ESCAPED " \xE2\x82\xAC" CONTROLS
-     "\",\"tool_calls\":[{\"id\":"
-     "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
-     "\"arguments\":\"{\\\"a\\\":\\\"" KEY " " TWICE
-     "\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}"},
+    {503, 0, complaint},
+    {200, 0, answer},
     {0, TCALL_E_CLOSED, ""},
     {200, 0,
      "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
      "\"content\":\"Done. \xF0\x9F\x98\x80\"},\"finish_reason\":\"stop\"}]}"},
 };
+
+/* Each kind after a y, in JSON, where C0 has to be escaped. */
+static void write_kinds(char *to, const char *slash)
+{
+    size_t n = 0, i;
+    for (i = 0; i < TCALL_ARRAY_LEN(kinds); i++) {
+        unsigned c = kinds[i];
+        to[n++] = 'y';
+        if (c < 0x20)
+            n += (size_t)sprintf(to + n, "%su%04x", slash, c);
+        else
+            n += (size_t)ttool_utf8_((uint8_t *)to + n, (int32_t)c);
+    }
+    to[n] = '\0';
+}
+
+static void make_answers(void)
+{
+    static char once[1024], twice[1024];
+    write_kinds(once, "\\");
+    write_kinds(twice, "\\\\");
+    snprintf(complaint, sizeof complaint,
+             "{\"error\":{\"message\":\"not you, " KEY "!%s\",\"type\":\"x\"}}",
+             once);
+    snprintf(answer, sizeof answer,
+             "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\","
+             "\"content\":\"sk-ca " KEY KEY " " ESCAPED
+             " \xE2\x82\xAC%s\",\"tool_calls\":[{\"id\":"
+             "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"add\","
+             "\"arguments\":\"{\\\"a\\\":\\\"" KEY " " TWICE
+             "%s\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}",
+             once, twice);
+}
 
 static size_t at, given, piece;
 static uint32_t now;
@@ -102,43 +139,158 @@ static int add(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static tcall tc;
 static tcall_agent agent;
 
-/* What has left by the hook for audits and by tcall_write_provenance, each
- * behind a mask. */
-static char left[1 << 16];
-static size_t left_len;
+/* -- The ways out --------------------------------------------------------- */
 
-static int leave(void *user, const char *bytes, size_t len)
+/* What a person sees goes through both filters, as in examples/agent.c. What
+ * the library writes itself has no mask of ours in front: that it does not show
+ * the key is the default. */
+enum { TERMINAL, APPROVAL, MESSAGES, AUDIT, PROVENANCE, WAYS };
+
+static const struct {
+    const char *name;
+    bool masked; /* by us */
+    bool json;
+    bool whole; /* nothing is cut from it */
+} of_way[WAYS] = {{"terminal", true, false, true},
+                  {"approval", true, false, true},
+                  {"messages", false, false, false},
+                  {"audit", false, true, true},
+                  {"provenance", false, true, true}};
+
+typedef struct way {
+    tcall_mask mask;
+    ttool_shown shown;
+    char text[1 << 14];
+    size_t len;
+} way;
+
+static way ways[WAYS];
+
+static int gather(void *user, const char *bytes, size_t len)
 {
-    (void)user;
-    memcpy(left + left_len, bytes, len);
-    left_len += len;
+    way *to = (way *)user;
+    if (len >= sizeof to->text - to->len)
+        return TCALL_E_LIMIT;
+    memcpy(to->text + to->len, bytes, len);
+    to->len += len;
     return (int)len;
 }
 
-/* No mask of ours in front of audit and provenance: that they do not show the
- * key is the default. */
-static tcall_audit audit = {leave, NULL};
+static int leave(void *user, const char *bytes, size_t len)
+{
+    return tcall_mask_put(&((way *)user)->mask, bytes, len);
+}
+
+static void open_ways(void)
+{
+    int i;
+    memset(ways, 0, sizeof ways);
+    for (i = 0; i < WAYS; i++) {
+        ways[i].mask.secret = of_way[i].masked ? KEY : NULL;
+        ways[i].mask.sink = ttool_shown_put;
+        ways[i].mask.user = &ways[i].shown;
+        ways[i].shown.sink = gather;
+        ways[i].shown.user = &ways[i];
+        ways[i].shown.json = of_way[i].json;
+    }
+}
+
+/* No kind is there as it is; nor is the key, or the end of it. */
+static bool is_harmless(const char *text)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(kinds); i++) {
+        char raw[8];
+        raw[ttool_utf8_((uint8_t *)raw, (int32_t)kinds[i])] = '\0';
+        if (strstr(text, raw))
+            return false;
+    }
+    return !strstr(text, "anary");
+}
+
+/* Each kind is shown, as an escape of ours, of JSON, or of JSON in JSON. */
+static bool shows_kinds(const char *text)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(kinds); i++) {
+        unsigned c = kinds[i];
+        char form[5][16];
+        snprintf(form[0], sizeof form[0], "y\\x%02x", c);
+        snprintf(form[1], sizeof form[1], "y\\U%08x", c);
+        snprintf(form[4], sizeof form[4], "y\\%c",
+                 c == '\b'   ? 'b'
+                 : c == '\f' ? 'f'
+                 : c == '\r' ? 'r'
+                             : '!');
+        c = c < 0x10000 ? c : 0xD7C0 + (c >> 10);
+        snprintf(form[2], sizeof form[2], "y\\u%04x", c);
+        snprintf(form[3], sizeof form[3], "y\\\\u%04x", c);
+        if (!strstr(text, form[0]) && !strstr(text, form[1]) &&
+            !strstr(text, form[2]) && !strstr(text, form[3]) &&
+            !strstr(text, form[4]))
+            return false;
+    }
+    return true;
+}
+
+static void check_ways(void)
+{
+    int i;
+    for (i = 0; i < WAYS; i++) {
+        way *from = &ways[i];
+        bool good;
+        CHECK(tcall_mask_end(&from->mask) == TCALL_OK);
+        CHECK(ttool_shown_end(&from->shown) == TCALL_OK);
+        from->text[from->len] = '\0';
+        good = is_harmless(from->text) && strstr(from->text, "***") &&
+               (!of_way[i].whole || shows_kinds(from->text));
+        CHECK(good);
+        if (!good)
+            printf("%s, in pieces of %lu: %s\n", of_way[i].name,
+                   (unsigned long)piece, from->text);
+    }
+}
+
+static tcall_writer writer_to(int to)
+{
+    static char buf[64];
+    tcall_writer w;
+    tcall_writer_init(&w, buf, sizeof buf);
+    tcall_writer_sink(&w, leave, &ways[to]);
+    return w;
+}
+
+static tcall_audit audit = {leave, &ways[AUDIT]};
 static const tcall_hook hooks[] = {TCALL_AUDIT(&audit), TRACE_RESULTS(&tracer)};
 static bool with_results;
 static const char *said = "go";
 
-static void write_provenance(const tcall_call *call)
+/* What somebody is asked about. */
+static tcall_verdict approve(void *user, const tcall_call *call)
 {
-    char buf[64];
-    tcall_writer w;
-    tcall_writer_init(&w, buf, sizeof buf);
-    tcall_writer_sink(&w, leave, NULL);
-    tcall_write_provenance(&w, &tc, call);
+    tcall_writer w = writer_to(APPROVAL);
+    (void)user;
+    tcall_write_json(&w, call->args);
     CHECK(tcall_writer_flush(&w) == TCALL_OK);
+    return TCALL_VERDICT_ALLOW;
 }
 
 static void on_event(void *user, const tcall_event *e)
 {
+    tcall_writer w;
     (void)user;
     retries += e->kind == TCALL_EVENT_RETRY;
     trace_event(&tracer, e);
-    if (e->kind == TCALL_EVENT_END)
-        write_provenance(e->call);
+    if (e->kind == TCALL_EVENT_TEXT)
+        leave(&ways[TERMINAL], e->text.ptr, e->text.len);
+    if (e->kind == TCALL_EVENT_RETRY)
+        leave(&ways[MESSAGES], agent.answer.message,
+              strlen(agent.answer.message));
+    if (e->kind == TCALL_EVENT_END) {
+        w = writer_to(PROVENANCE);
+        tcall_write_provenance(&w, &tc, e->call);
+        CHECK(tcall_writer_flush(&w) == TCALL_OK);
+    }
 }
 
 static int run(tcall_transport transport)
@@ -152,6 +304,7 @@ static int run(tcall_transport transport)
     tool.parameters = "{\"type\":\"object\"}";
     tool.run = add;
     tool.permissions = TCALL_READ;
+    tool.confirm = true;
     memset(&d, 0, sizeof d);
     d.block = block;
     d.block_size = sizeof block;
@@ -159,9 +312,10 @@ static int run(tcall_transport transport)
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.on_event = on_event;
+    d.approve = approve;
     d.hooks = hooks;
     d.hook_count = (uint16_t)(with_results ? 2 : 1);
-    left_len = 0;
+    open_ways();
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;
     ad.provider = &tcall_openai;
@@ -184,9 +338,7 @@ static int read_trace(FILE *f)
     int lines = 0;
     rewind(f);
     for (; fgets(line, sizeof line, f); lines++) {
-        CHECK(!strstr(line, "anary"));
-        CHECK(!strpbrk(line, "\xC2\x7F") && !strstr(line, "\xE2\x80") &&
-              !strchr(line, '\xF3'));
+        CHECK(is_harmless(line));
         CHECK(tcall_json_parse(&v, line, strlen(line), tok, 64, NULL) > 0);
         CHECK(tcall_json_type(v) == TCALL_OBJECT);
     }
@@ -203,6 +355,7 @@ static tcall_transport tracer_again(FILE *f)
 
 int main(void)
 {
+    make_answers();
     for (piece = 1; piece < 600; piece += piece < 60 ? 1 : 97) {
         tcall_transport t = {open_, write_, read_, close_,
                              now_,  wait_,  NULL,  NULL};
@@ -212,9 +365,7 @@ int main(void)
         CHECK(run(trace_record(&tracer, f, t)) == TCALL_OK);
         CHECK(runs == 1 && retries == 2);
         CHECK(!strstr(agent.answer.message, "canary"));
-        CHECK(left_len > 200 && left_len < sizeof left);
-        left[left_len] = '\0';
-        CHECK(strstr(left, "***") && !strstr(left, "anary"));
+        check_ways();
         CHECK(read_trace(f) > 10);
 
         CHECK(run(trace_replay(&tracer, f)) == TCALL_OK);

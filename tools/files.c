@@ -33,6 +33,7 @@ typedef struct ttool_read_ {
     uint64_t len; /* of all of it */
     char last;    /* character of it */
     bool full, foreign, crlf;
+    bool alone; /* no other file is read by this call */
 } ttool_read_;
 
 /* Shows the line at hand; false: no room. */
@@ -103,20 +104,97 @@ static void ttool_read_finish_(ttool_read_ *s)
         ttool_read_end_line_(s);
 }
 
-/* A file that is too large to be kept: as far as it is wanted. */
-static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
-                             const ttool_place *at)
+static void ttool_read_headline_(const ttool_read_ *s, const ttool_place *at)
 {
-    size_t cap = s->ws->desc.memory_size / 8;
-    uint64_t left = at->st.st_size ? (uint64_t)at->st.st_size : UINT64_MAX;
-    char *buf = (char *)ttool_take_(s->ws, cap);
-    int fd = buf ? ttool_open_file_(s->ws, at, O_RDONLY) : -1;
-    ssize_t n = 0;
-    if (fd < 0)
-        return buf ? errno : EFBIG;
+    tcall_writer *out = s->out;
+    tcall_write_text(out, "=== ");
+    ttool_write_path_(out, at->path);
+    tcall_write_text(out, " (");
+    ttool_text_int_(out, (uint64_t)at->st.st_size);
+    tcall_write_text(out, " bytes, about ");
+    ttool_text_int_(out, ((uint64_t)at->st.st_size + 3) / 4);
+    tcall_write_text(out, " tokens) ===\n");
+}
+
+/* How far a large file was searched for the first line that is wanted: this is
+ * kept with the call, which does it in pieces. */
+typedef struct ttool_sought_ {
+    uint64_t to, begin,
+        line; /* bytes; where the last line begins; its number */
+    dev_t dev;
+    ino_t ino;
+    uint32_t started, told; /* as of the workspace */
+} ttool_sought_;
+
+enum { TTOOL_SEEK_PIECE_ = 8 << 20 /* bytes that are searched at a time */ };
+
+/* Returns it for this file: anew where it was of another, or of more. */
+static ttool_sought_ *ttool_sought_of_(tcall_ctx *cx, ttool_workspace *ws,
+                                       const struct stat *st)
+{
+    ttool_sought_ *at =
+        (ttool_sought_ *)tcall_scratch(cx, "ttool.sought", sizeof *at);
+    if (!at)
+        return NULL;
+    if (!at->line || at->dev != st->st_dev || at->ino != st->st_ino ||
+        at->to > (uint64_t)st->st_size) {
+        memset(at, 0, sizeof *at);
+        at->line = 1;
+        at->dev = st->st_dev;
+        at->ino = st->st_ino;
+        at->started = at->told = ws->at.started;
+    }
+    ws->at.started = at->started;
+    ws->at.told = at->told;
+    return at;
+}
+
+static void ttool_seek_lines_(ttool_sought_ *at, const ttool_read_ *s,
+                              const char *p, const char *end)
+{
+    const char *from = p, *stop;
+    while (at->line < s->from &&
+           (stop = (const char *)memchr(p, s->ends, (size_t)(end - p)))) {
+        p = stop + 1;
+        at->begin = at->to + (uint64_t)(p - from);
+        at->line++;
+    }
+    at->to += (uint64_t)(end - from);
+}
+
+/* Seeks the first line that is wanted, or the last one there is. What has no
+ * size, as in /proc, may be another with each look: it is not done in pieces.
+ * Returns an errno, 0, or TCALL_E_AGAIN. */
+static int ttool_read_seek_(ttool_read_ *s, tcall_ctx *cx, ttool_sought_ *at,
+                            uint64_t size, int fd, char *buf, size_t cap)
+{
+    uint64_t pause = s->alone && size ? at->to + TTOOL_SEEK_PIECE_ : UINT64_MAX;
+    ssize_t n = lseek(fd, (off_t)at->to, SEEK_SET) < 0 ? -1 : 1;
+    size = size ? size : UINT64_MAX;
+    while (n > 0 && at->line < s->from && !s->full) {
+        if (at->to >= pause) {
+            at->told = s->ws->at.told;
+            return TCALL_E_AGAIN;
+        }
+        n = ttool_fill_(fd, buf,
+                        cap < size - at->to ? cap : (size_t)(size - at->to));
+        if (n > 0)
+            ttool_seek_lines_(at, s, buf, buf + n);
+        s->full = !ttool_goes_on_(s->ws, cx, at->line, "lines");
+    }
+    s->line = at->line;
+    return n < 0 || lseek(fd, (off_t)at->begin, SEEK_SET) < 0 ? errno : 0;
+}
+
+/* The lines from where the file is now, of which so many bytes are left. */
+static int ttool_read_on_(ttool_read_ *s, tcall_ctx *cx, uint64_t left, int fd,
+                          char *buf, size_t cap)
+{
     while (!s->full && left) {
-        n = ttool_fill_(fd, buf, cap < left ? cap : (size_t)left);
-        if (n <= 0)
+        ssize_t n = ttool_fill_(fd, buf, cap < left ? cap : (size_t)left);
+        if (n < 0)
+            return errno;
+        if (n == 0)
             break;
         left -= (uint64_t)n;
         ttool_read_piece_(s, buf, buf + n);
@@ -125,11 +203,29 @@ static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
             s->full = true;
         }
     }
-    if (n >= 0)
-        ttool_read_finish_(s);
-    n = n < 0 ? errno : 0;
+    ttool_read_finish_(s);
+    return 0;
+}
+
+/* A file that is too large to be kept, as far as it is wanted. */
+static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
+                             const ttool_place *at)
+{
+    size_t cap = s->ws->desc.memory_size / 8;
+    uint64_t size = (uint64_t)at->st.st_size;
+    char *buf = (char *)ttool_take_(s->ws, cap);
+    ttool_sought_ *sought = ttool_sought_of_(cx, s->ws, &at->st);
+    int fd = buf && sought ? ttool_open_file_(s->ws, at, O_RDONLY) : -1, number;
+    if (fd < 0)
+        return buf && sought ? errno : EFBIG;
+    number = ttool_read_seek_(s, cx, sought, size, fd, buf, cap);
+    if (number == 0) {
+        ttool_read_headline_(s, at);
+        number = ttool_read_on_(s, cx, size ? size - sought->begin : UINT64_MAX,
+                                fd, buf, cap);
+    }
     close(fd);
-    return (int)n;
+    return number;
 }
 
 /* What was left out, and how to get it. total: lines, 0: not known. */
@@ -196,13 +292,8 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
         number = ttool_read_head_(ws, at, &text);
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
-    tcall_write_text(out, "=== ");
-    ttool_write_path_(out, at->path);
-    tcall_write_text(out, " (");
-    ttool_text_int_(out, (uint64_t)at->st.st_size);
-    tcall_write_text(out, " bytes, about ");
-    ttool_text_int_(out, ((uint64_t)at->st.st_size + 3) / 4);
-    tcall_write_text(out, " tokens) ===\n");
+    if (whole || ttool_is_binary_(text))
+        ttool_read_headline_(s, at);
     if (!text.len)
         ttool_notice_(out, "empty");
     if (ttool_is_binary_(text)) {
@@ -222,6 +313,8 @@ static int ttool_read_file_(ttool_read_ *s, tcall_ctx *cx, tcall_str path,
     } else {
         number = ttool_read_large_(s, cx, at);
     }
+    if (number == TCALL_E_AGAIN)
+        return tcall_wait_ms(&cx->wait, 0);
     if (number)
         return ttool_fail_errno_(cx, out, at->path, number);
     total = whole     ? ttool_count_ends_(text, s->ends)
@@ -247,9 +340,11 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     s.ws = ttool_begin_((ttool_workspace *)cx->user);
     s.out = out;
     s.start = out->len;
+    s.alone = count == 1;
     s.from = (uint64_t)tcall_json_int64(tcall_json_get(args, "offset"), 1);
     low = s.ws->at.low;
-    ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
+    if (!cx->result.title.len) /* not when it goes on */
+        ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
     for (path = tcall_json_first(paths); path.tok;
          path = tcall_json_next(path)) {
         size_t before = out->len;
@@ -261,7 +356,8 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         r = ttool_read_file_(&s, cx, tcall_json_str(path),
                              limit ? (uint64_t)limit : UINT64_MAX / 2);
         s.ws->at.low = low;
-        if (r == TCALL_E_APPROVAL || (r < 0 && count == 1))
+        if (r == TCALL_E_APPROVAL || r == TCALL_E_AGAIN ||
+            (r < 0 && count == 1))
             return r;
         good += r >= 0;
         if (r >= 0)
@@ -1020,6 +1116,10 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
                     "type": "string", "maxLength": 4096,
                     "description": "Directory in which to search; the pattern is relative to it; default the root"
                 },
+                "offset": {
+                    "type": "integer", "minimum": 1, "maximum": 9000,
+                    "description": "Number of the first file to show, counted from 1, to go on after a result that was cut"
+                },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": 1000,
                     "description": "Most files to show, of which the newest are chosen; default 100"
@@ -1054,6 +1154,10 @@ const tcall_tool ttool_file_tools[TTOOL_FILE_TOOLS] = {
                 "ignore_case": {
                     "type": "boolean",
                     "description": "Let capital letters and small letters match each other; default false"
+                },
+                "offset": {
+                    "type": "integer", "minimum": 1, "maximum": 1000000,
+                    "description": "Number of the first match to show, counted from 1, to go on after a result that was cut"
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": 1000,

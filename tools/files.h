@@ -8,7 +8,10 @@
  * what is kept safe and how). Files with the name of a secret are read only
  * after somebody said yes, and searches leave them out; write and edit ask
  * each time. Searches do not follow links, and leave out .git. All results
- * have limits, and a notice says what a limit left out and how to get it.
+ * have limits, and a notice says what a limit left out and how to get it. A
+ * notice begins its line with [, which no text from outside does: a number, a
+ * path or blanks stand before each line of it, and whatever could begin a line
+ * within it is escaped.
  *
  * Linux.
  */

@@ -215,6 +215,7 @@ typedef struct ttool_glob_ {
     ttool_place at;
     ttool_walk_ walk;
     ttool_newest_ newest;
+    size_t from; /* of the newest, from 0 on */
 } ttool_glob_;
 
 static int ttool_glob_begin_(tcall_ctx *cx, void *state, tcall_json args,
@@ -235,8 +236,12 @@ static int ttool_glob_begin_(tcall_ctx *cx, void *state, tcall_json args,
     r = ttool_compile_(cx, &only, pattern, TTOOL_GLOB, out);
     if (r < 0)
         return r;
-    n->keep = (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
-    n->cap = n->keep * 2;
+    s->from = (size_t)tcall_json_int(tcall_json_get(args, "offset"), 1) - 1;
+    n->keep =
+        s->from + (size_t)tcall_json_int(tcall_json_get(args, "limit"), 100);
+    n->cap = (size_t)(ws->at.high - ws->at.low) / 4 / sizeof *n->found;
+    n->cap = n->cap < n->keep * 2 ? n->cap : n->keep * 2;
+    n->keep = n->keep < n->cap / 2 ? n->keep : n->cap / 2;
     n->found = (ttool_found_ *)ttool_take_(ws, n->cap * sizeof *n->found);
     n->size = (size_t)(ws->at.high - ws->at.low) / 3;
     n->text = (char *)ttool_take_(ws, n->size);
@@ -247,6 +252,32 @@ static int ttool_glob_begin_(tcall_ctx *cx, void *state, tcall_json args,
     s->walk.only = only;
     s->walk.secrets = true; /* names only */
     return TCALL_OK;
+}
+
+/* What follows the files [from, to) of the newest. */
+static void ttool_glob_notice_(const ttool_glob_ *s, size_t to,
+                               tcall_writer *out)
+{
+    uint64_t total = s->newest.total;
+    if (!total) {
+        ttool_notice_(out, "no file matches");
+    } else if (to <= s->from) {
+        bool there = s->from < total;
+        tcall_write_text(out, there ? "[offset is too large: of "
+                                    : "[there are only ");
+        ttool_text_int_(out, total);
+        tcall_write_text(out, there ? " files only the newest are kept; use a "
+                                      "narrower pattern]\n"
+                                    : " files]\n");
+    } else if (to < total) {
+        tcall_write_text(out, "[the newest ");
+        ttool_text_int_(out, to);
+        tcall_write_text(out, " of ");
+        ttool_text_int_(out, total);
+        tcall_write_text(out, " files: use offset=");
+        ttool_text_int_(out, to + 1);
+        tcall_write_text(out, " for more, or a narrower pattern]\n");
+    }
 }
 
 static int ttool_glob_go_on_(void *state, tcall_writer *out)
@@ -263,22 +294,14 @@ static int ttool_glob_go_on_(void *state, tcall_writer *out)
     if (w->paused)
         return TCALL_E_AGAIN;
     ttool_sort_(n->found, n->count, sizeof *n->found, ttool_order_time_);
-    for (i = 0; i < n->count && i < n->keep; i++) {
+    for (i = s->from; i < n->count && i < n->keep; i++) {
         if (ttool_room_(w->ws, out, 0) < strlen(n->found[i].path) * 4)
             break;
         ttool_write_path_(out, n->found[i].path);
         tcall_write_text(out, "\n");
     }
-    if (i < n->total) {
-        tcall_write_text(out, "[the newest ");
-        ttool_text_int_(out, i);
-        tcall_write_text(out, " of ");
-        ttool_text_int_(out, n->total);
-        tcall_write_text(out, " files: use a narrower pattern or set limit]\n");
-    }
-    if (!n->total)
-        ttool_notice_(out, "no file matches");
-    return ttool_walk_end_(w, out, i, i < n->total);
+    ttool_glob_notice_(s, i, out);
+    return ttool_walk_end_(w, out, i > s->from ? i - s->from : 0, i < n->total);
 }
 
 int ttool_glob_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -302,6 +325,8 @@ typedef struct ttool_grep_ {
     char *buf;
     size_t cap;
     int context, limit, matches, files;
+    uint64_t from;         /* number of the first match that is wanted */
+    int skip;              /* matches that are still before it */
     size_t binary, linked; /* files that were left out */
     bool full, apart;      /* apart: a group of lines was shown before */
     bool whole;            /* lines end where they are shown to end */
@@ -387,6 +412,11 @@ static void ttool_grep_hit_(ttool_grep_ *g, const char *begin, const char *line,
         g->full = true;
     if (g->full)
         return;
+    if (g->skip > 0) {
+        g->skip--;
+        g->shown = next;
+        return;
+    }
     begin = g->shown > begin ? g->shown : begin;
     for (back = g->context; back > 0 && from > begin; back--)
         from = ttool_line_start_(begin, from - 1);
@@ -557,15 +587,22 @@ static bool ttool_grep_next_(ttool_grep_ *g)
 static void ttool_grep_done_(const ttool_grep_ *g)
 {
     tcall_writer *out = g->out;
-    if (!g->matches)
+    if (!g->matches && !g->full && (uint64_t)g->skip + 1 < g->from) {
+        tcall_write_text(out, "[there are only ");
+        ttool_text_int_(out, g->from - 1 - (uint64_t)g->skip);
+        tcall_write_text(out, " matches]\n");
+    } else if (!g->matches) {
         ttool_notice_(out, g->bar ? "no match: \\| is the character itself, "
                                     "alternatives are written a|b"
                                   : "no match");
+    }
     if (g->full) {
         tcall_write_text(out, "[cut after ");
         ttool_text_int_(out, (uint64_t)g->matches);
-        tcall_write_text(out, " matches: use a narrower pattern, path or "
-                              "include, or set limit]\n");
+        tcall_write_text(out, " matches: use offset=");
+        ttool_text_int_(out, g->from + (uint64_t)g->matches);
+        tcall_write_text(out, " for more, or a narrower pattern, path or "
+                              "include]\n");
     }
     if (g->binary) {
         tcall_write_text(out, "[left out, binary: ");
@@ -625,6 +662,8 @@ static int ttool_grep_begin_(tcall_ctx *cx, void *state, tcall_json args,
     g->whole = true;
     g->context = tcall_json_int(tcall_json_get(args, "context"), 0);
     g->limit = tcall_json_int(tcall_json_get(args, "limit"), 100);
+    g->from = (uint64_t)tcall_json_int(tcall_json_get(args, "offset"), 1);
+    g->skip = (int)g->from - 1;
     g->cap = ws->desc.memory_size / 16;
     g->buf = (char *)ttool_take_(ws, g->cap);
     if (!g->buf || !ttool_walk_start_(&g->walk, cx, ws, g->at.path))
