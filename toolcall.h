@@ -13230,7 +13230,7 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (at > from && *from <= '9' &&
+        if (*from <= '9' &&
             !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
             return false;
         at -= at > from;
@@ -13326,7 +13326,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
         size += tcall_item_part_(&copy, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    memset(head, 0, sizeof *head);
     head->kind = item->kind;
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
@@ -19934,8 +19933,7 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
     tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
     tcall_cached_ entry;
-    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
-        sizeof entry + text.len > cache->size ||
+    if (cx->state != TCALL_GOING_ || sizeof entry + text.len > cache->size ||
         !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
@@ -20122,15 +20120,14 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* Asks desc.approve, which may know at once. */
+/* Asks desc.approve, which is there and may know at once. */
 static int tcall_ledger_ask_(tcall_ctx *cx)
 {
     const tcall_desc *d = &cx->tc->desc;
     tcall_call *call = cx->call;
-    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_verdict verdict;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, call);
+    verdict = d->approve(d->user, call);
     if (verdict == TCALL_VERDICT_LATER)
         return TCALL_E_APPROVAL;
     tcall_tell_verdict_(cx, verdict);
@@ -24973,7 +24970,9 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    const char *problem = tcall_agent_left_out_(desc);
+    if (!problem)
+        problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -24999,8 +24998,6 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    if (tcall_agent_left_out_(desc))
-        return tcall_agent_left_out_(desc);
     return tcall_agent_added_problem_(desc);
 }
 

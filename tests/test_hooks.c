@@ -321,6 +321,37 @@ static void test_retry_asked(void)
 
 /* ---- cache, audit ---- */
 
+/* An empty result is one, and what has no room is not kept. */
+static int mute(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx, (void)args, (void)w;
+    runs++;
+    return TCALL_OK;
+}
+
+static void test_cache_room(void)
+{
+    static char memory[32];
+    tcall_cache cache = {memory, 0, 0, 0};
+    const tcall_hook hooks[] = {TCALL_CACHE(&cache)};
+    size_t size;
+    for (size = 0; size <= sizeof memory; size++) {
+        int before;
+        cache.size = size;
+        cache.used = 0;
+        start(hooks, 3, TCALL_READ);
+        tools[0].run = mute;
+        CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && out.fill == 0);
+        before = runs;
+        CHECK(cache.used <= size);
+        CHECK(ask("2", "work", "{\"n\":1}") == TCALL_OK && out.fill == 0);
+        CHECK((runs == before) == (cache.used > 0));
+        CHECK((cache.used > 0) == (size >= 24)); /* the head of an entry */
+        CHECK(ask("3", "other", "{\"n\":1}") == TCALL_OK && out.fill == 9);
+        CHECK(cache.used <= 24);
+    }
+}
+
 static void test_cache(void)
 {
     static char memory[128];
@@ -1025,6 +1056,12 @@ static void test_execute_waits(void)
     CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
                         NULL) == TCALL_E_TIMEOUT);
     CHECK(slept == 70 && tc.block.high == 0);
+    tc.desc.now_ms = NULL; /* without a clock nobody waits */
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_CANCELLED);
+    CHECK(slept == 0 && tc.block.high == 0);
 }
 
 int main(void)
@@ -1037,6 +1074,7 @@ int main(void)
     test_retry();
     test_retry_asked();
     test_cache();
+    test_cache_room();
     test_cache_loops();
     test_audit();
     test_ledger();

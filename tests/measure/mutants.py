@@ -57,7 +57,7 @@ def negated(text, at):
 
 def mutants_of(chapter):
     """All mutants of a chapter: (start, end, text that stands there instead)."""
-    text = open(f"src/{chapter}.c").read()
+    text = open(f"{HERE}/src/{chapter}.c").read()
     code = blank(text)
     found = []
     for pattern, other in SLIPS:
@@ -129,19 +129,21 @@ def prepare():
     return so, timed(p for p in programs if not p.endswith(SLOW))
 
 
+def changed_to(chapter, text):
+    with open(f"{HERE}/src/{chapter}.c", "w") as file:
+        file.write(text)
+
+
 def try_mutant(so, programs, chapter, text, mutant):
     """None where it is no mutant, else who killed it ("" for nobody)."""
     start, end, other = mutant
-    path = f"{HERE}/src/{chapter}.c"
-    with open(path, "w") as file:
-        file.write(text[:start] + other + text[end:])
+    changed_to(chapter, text[:start] + other + text[end:])
     try:
         if not compiled(so, "clang", "-shared", "-fPIC"):
             return None
-        who = killer(programs)
-        return who or (None if is_same_code() else "")
+        return killer(programs) or (None if is_same_code() else "")
     finally:
-        shutil.copy(f"src/{chapter}.c", path)
+        changed_to(chapter, text)
 
 
 def described(chapter, text, mutant):
