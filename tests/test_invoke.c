@@ -507,6 +507,7 @@ static void test_provenance(void)
     CHECK(says("\"validated\":true") && says("\"repaired\":false"));
     CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
     CHECK(says("\"step\":\"done\"") && says("\"outcome\":\"ok\""));
+    CHECK(says("\"fixes\":[\"single-quote\"]"));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
 }
@@ -547,6 +548,12 @@ static void test_provenance_of_others(void)
     provenance_of(&tc, &call, "set_led");
     CHECK(says("{\"name\":\"theirs\",\"version\":\"2.5\","
                "\"mode\":\"foreign\"}"));
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    provenance_of(&tc, &call, "set_led");
+    CHECK(says("\"fixes\":[]") && says("\"outcome\":\"invalid\""));
+    CHECK(says("\"errors\":[{\"path\":\"\",\"keyword\":\"required\""));
     memset(&desc, 0, sizeof desc);
     bare[0].name = "bare";
     bare[0].run = fails;
