@@ -338,6 +338,20 @@ static void test_too_many(void)
     }
 }
 
+/* A call that came without an id gets one that all providers take. */
+static void test_made_id(void)
+{
+    static const char *const nameless[] = {
+        CALLS(CALL("", "{\\\"a\\\":2,\\\"b\\\":3}")), TEXT("It is 5."), NULL};
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, nameless, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK && runs == 1);
+    CHECK(body_has(&s, "\"id\":\"call00001\""));
+    CHECK(body_has(&s, "\"tool_call_id\":\"call00001\""));
+}
+
 /* What is no answer is not read to its end. */
 static void test_garbage(void)
 {
@@ -651,6 +665,7 @@ int main(void)
     test_limits();
     test_tokens();
     test_too_many();
+    test_made_id();
     test_garbage();
     test_added();
     test_changed();
