@@ -12,6 +12,8 @@
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
 # make bench-pick  quality and cost of picking, beside others
+# make coverage  lines and branches of a call that the unit tests reach
+# make mutants   which slips in the code of a call the unit tests notice
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
@@ -150,6 +152,12 @@ bench: $(BUILD)/deps
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
+coverage: $(BUILD)/deps toolcall.h
+	@tests/need python3
+	@tests/measure/coverage.py
+mutants: $(BUILD)/deps toolcall.h
+	@tests/need python3 clang
+	@tests/measure/mutants.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
@@ -254,4 +262,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick figures deps docs format format-check install install_tools clean
+        bench bench-pick coverage mutants figures deps docs format format-check install install_tools clean

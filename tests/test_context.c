@@ -494,6 +494,28 @@ static int shifts(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return tcall_set_output(cx, tcall_str_of(result + 100));
 }
 
+/* A hook that waits again after it has changed the output finds the new one. */
+static int changes_and_waits(tcall_ctx *cx, void *user)
+{
+    int *times = (int *)user;
+    if (++*times == 2)
+        CHECK(tcall_set_output(cx, tcall_str_of("xy")) == TCALL_OK);
+    if (*times > 2)
+        CHECK(tcall_str_eq(tcall_output(cx), tcall_str_of("xy")));
+    return *times < 4 ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+static void test_waits_twice(void)
+{
+    int times = 0;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_TRANSFORM_OUTPUT, changes_and_waits, &times);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_E_AGAIN && out.fill == 0);
+    CHECK(invoke() == TCALL_E_AGAIN && invoke() == TCALL_E_AGAIN);
+    CHECK(invoke() == TCALL_OK && strcmp(result, "xy") == 0);
+}
+
 /* There is nobody yet, or nobody any more, to change the arguments for. */
 static int no_tool_yet(tcall_ctx *cx, void *user)
 {
@@ -667,6 +689,12 @@ static void test_glance(void)
     CHECK(once("{\"a_name_that_is_longer_than_32_chars\":1,\"b\":2}") ==
           TCALL_E_FAILED);
     CHECK(says("work(=1, b=2): it is stuck"));
+    world.failures = 2;
+    CHECK(once("{\"a_name_that_is_of_32_characters_\":1}") < 0);
+    CHECK(says("work(=1): "));
+    CHECK(once("{\"a_name_that_has_only_31_letters\":1}") < 0);
+    CHECK(says("work(a_name_that_has_only_31_letters=1): "));
+    world.failures = 3;
     CHECK(
         once("{\"a\":\"12345678901234567890123456789\",\"b\":[1,{\"c\":2}]}") ==
         TCALL_E_FAILED);
@@ -804,6 +832,7 @@ int main(void)
     test_late_approval();
     test_no_memory();
     test_shifts();
+    test_waits_twice();
     test_two_calls();
     test_result();
     test_metadata();

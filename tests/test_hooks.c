@@ -923,6 +923,40 @@ static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return r == TCALL_OK ? echo(cx, args, w) : r;
 }
 
+/* A tool that asked in the middle of its run and was cancelled may have had its
+ * effect: its row is not free for a second run. */
+static void test_ledger_cancelled(void)
+{
+    const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
+    memset(tickets, 0, sizeof tickets);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_ACTUATE);
+    tools[0].run = careful;
+    CHECK(ask("1", "work", "{}") == TCALL_E_APPROVAL && runs == 0);
+    tcall_cancel(&call, TCALL_E_CANCELLED);
+    CHECK(again() == TCALL_E_CANCELLED && runs == 0);
+    CHECK(decide(&ledger, "1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    CHECK(ask("1", "work", "{}") == TCALL_E_TWICE && runs == 0);
+}
+
+/* A hook that answers for a tool that nobody knows does so each time. */
+static int stands_in(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return cx->call->tool ? TCALL_OK : tcall_respond(cx, tcall_str_of("by me"));
+}
+
+static void test_loops_unknown(void)
+{
+    const tcall_hook hooks[] = {
+        TCALL_LOOPS(&loops),
+        {.name = "host", .stage = TCALL_ON_ERROR, .run = stands_in}};
+    memset(&loops, 0, sizeof loops);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_READ);
+    CHECK(ask("1", "nobody", "{}") == TCALL_OK && says("by me"));
+    CHECK(loops.count == 0);
+    CHECK(ask("2", "nobody", "{}") == TCALL_OK && says("by me"));
+}
+
 static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
     (void)args;
@@ -1080,6 +1114,8 @@ int main(void)
     test_ledger();
     test_ledger_asks();
     test_loops();
+    test_ledger_cancelled();
+    test_loops_unknown();
     test_stale();
     test_many();
     test_denied();

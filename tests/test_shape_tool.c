@@ -346,16 +346,18 @@ TCALL_CHOICE(level, LEVEL)
 TCALL_SHAPE(part, PART)
 TCALL_LIST(some, integer(3, 9), 1, 3)
 TCALL_LIST(any, boolean, 0, 3)
-#define SAMPLE(ROW, me)                            \
-    ROW(me, required, integer(3, 9), three, "")    \
-    ROW(me, required, integer(-5, 5), least, "")   \
-    ROW(me, required, number(-9, 0), negative, "") \
-    ROW(me, required, boolean, flag, "")           \
-    ROW(me, required, text(1, 9), word, "")        \
-    ROW(me, required, choice(level), level, "")    \
-    ROW(me, required, list(some), some, "")        \
-    ROW(me, required, list(any), any, "")          \
-    ROW(me, required, object(part), part, "")      \
+#define SAMPLE(ROW, me)                                       \
+    ROW(me, required, integer(3, 9), three, "")               \
+    ROW(me, required, integer(-5, 5), least, "")              \
+    ROW(me, required, number(-9, 0), negative, "")            \
+    ROW(me, required, boolean, flag, "")                      \
+    ROW(me, required, text(1, 9), word, "")                   \
+    ROW(me, required, choice(level), level, "")               \
+    ROW(me, required, list(some), some, "")                   \
+    ROW(me, required, list(any), any, "")                     \
+    ROW(me, required, object(part), part, "")                 \
+    ROW(me, required, integer(INT32_MIN, 0), most, "")        \
+    ROW(me, required, integer(INT32_MIN, INT32_MAX), one, "") \
     ROW(me, optional, integer(1, 2), absent, "")
 TCALL_SHAPE(sample, SAMPLE)
 
@@ -370,7 +372,7 @@ static void test_example(void)
     answer(&tc, "weather", "{}");
     CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
                "word=\\\"value\\\", level=\\\"low\\\", some=[3], any=[], "
-               "part={})"));
+               "part={}, most=0, one=1)"));
 }
 
 /* What a row may not say. */
