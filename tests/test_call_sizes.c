@@ -1,13 +1,14 @@
+/* Needs: SCHEMA, HOOKS, BIND, SHAPES, REPAIR, LENIENT, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
- * was taken is given back. Needs: SCHEMA, HOOKS, BIND, SHAPES, REPAIR. */
+ * was taken is given back. */
 #include "toolcall.h"
 
 #include "check.h"
 
 TCALL_ARGS(lamp, (required, integer, n, "level"),
            (optional, string, name, "which"),
-           (optional, array(int64, 60), levels, "of each"));
+           (optional, array(integer, 60), levels, "of each"));
 
 #define SPAN(ROW, me)                          \
     ROW(me, required, integer(1, 9), from, "") \
