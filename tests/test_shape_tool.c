@@ -356,6 +356,7 @@ TCALL_LIST(any, boolean, 0, 3)
     ROW(me, required, list(some), some, "")                   \
     ROW(me, required, list(any), any, "")                     \
     ROW(me, required, object(part), part, "")                 \
+    ROW(me, required, integer(INT32_MIN, 1), upto, "")        \
     ROW(me, required, integer(INT32_MIN, 0), most, "")        \
     ROW(me, required, integer(INT32_MIN, INT32_MAX), one, "") \
     ROW(me, optional, integer(1, 2), absent, "")
@@ -372,7 +373,7 @@ static void test_example(void)
     answer(&tc, "weather", "{}");
     CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
                "word=\\\"value\\\", level=\\\"low\\\", some=[3], any=[], "
-               "part={}, most=0, one=1)"));
+               "part={}, upto=1, most=0, one=1)"));
 }
 
 /* What a row may not say. */
