@@ -12,9 +12,12 @@
 # make size    flash, RAM and stack on Cortex-M0+, Cortex-M4 and RV32IMC
 # make bench   instructions per call, beside cJSON
 # make bench-pick  quality and cost of picking, beside others
+# make coverage  lines and branches of a call that the unit tests reach
+# make mutants   which slips in the code of a call the unit tests notice
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
+# make docs    the API reference, build/reference.html, from the contracts in src/
 # make install PREFIX=/usr/local: headers, tools/ as a library and, but for
 #              NO_PORT=1, port/ as another
 # make toolcall.h  the header, made of its chapters in src/
@@ -93,7 +96,7 @@ run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors $(tests) tests/conformance.py tests/examples.py tests/lint.py tests/pick.py \
+	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) tests/conformance.py tests/examples.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
@@ -149,6 +152,12 @@ bench: $(BUILD)/deps
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
+coverage: $(BUILD)/deps toolcall.h
+	@tests/need python3
+	@tests/measure/coverage.py
+mutants: $(BUILD)/deps toolcall.h
+	@tests/need python3 clang
+	@tests/measure/mutants.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
@@ -216,6 +225,13 @@ format-check:
 	@tests/need clang-format
 	clang-format --dry-run --Werror $(sources)
 
+# One page with a search field, for any browser.
+docs:
+	@tests/need python3
+	@mkdir -p $(BUILD)
+	@src/reference >$(BUILD)/reference.html
+	@echo "  $(BUILD)/reference.html"
+
 # What pkg-config answers for toolcall, toolcall-tools and toolcall-port.
 version = $(shell sed -n 's/.*define TOOLCALL_VERSION "\(.*\)"/\1/p' toolcall.h)
 to      = $(DESTDIR)$(PREFIX)
@@ -246,4 +262,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick figures deps format format-check install install_tools clean
+        bench bench-pick coverage mutants figures deps docs format format-check install install_tools clean

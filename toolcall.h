@@ -337,6 +337,7 @@ typedef volatile uint8_t tcall_flag;
 #define TOOLCALL_MAX_HANDLES 4
 #endif
 
+/* Times of the library, in milliseconds; TCALL_WAIT_NEVER sets no limit. */
 enum {
     TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
     TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
@@ -344,8 +345,10 @@ enum {
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
+/* What a handle is waited for. */
 enum { TCALL_WAIT_READ = 1, TCALL_WAIT_WRITE = 2 };
 
+/* What somebody waits for: a time, handles or both. */
 typedef struct tcall_wait {
     uint32_t ms;   /* be called again after so long at the latest; 0: at once,
                     * TCALL_WAIT_NEVER: only the handles count */
@@ -522,6 +525,8 @@ enum {
 /* offset of a value that is checked and kept nowhere. */
 #define TCALL_NOWHERE 0xFFFF
 
+/* One value of a shape: what it may be and where it is stored. The macros below
+ * write it. */
 typedef struct tcall_shape {
     uint8_t types;    /* set of TCALL_SHAPE_... */
     uint8_t kind;     /* tcall_shape_kind */
@@ -561,9 +566,12 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
                                    bool minus);
 #endif
 
+/* Bounds of a number that has none. */
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
 
+/* Whether a member came with a value, and whether it came at all; me is the
+ * name of the shape. */
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
 #define TCALL_GIVEN(args, me, member) \
     (TCALL_BIT_OF_((args)->given_, me##_at_##member) != 0)
@@ -572,6 +580,8 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 
 /* clang-format off */
 
+/* The struct me and its shape me_shape, from rows as above; an open one reads
+ * over members that it does not know. */
 #define TCALL_SHAPE(me, ROWS)      TCALL_SHAPE_MAKE_(me, ROWS, false)
 #define TCALL_OPEN_SHAPE(me, ROWS) TCALL_SHAPE_MAKE_(me, ROWS, true)
 #define TCALL_SHAPE_MAKE_(me, ROWS, is_open)                                  \
@@ -611,6 +621,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
         me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
         is_open};
 
+/* The words of choice(me): an enum and their texts. */
 #define TCALL_CHOICE(me, WORDS)                                               \
     TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
 #define TCALL_CHOICE_AS(me, WORDS)                                            \
@@ -624,6 +635,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_WORD_AS_INDEX_(me, word, text) me##_##word,
 #define TCALL_WORD_AS_TEXT_(me, word, text)  text "\0"
 
+/* The struct of list(me): min to max items of a kind. */
 #define TCALL_LIST(me, kind, min, max)       TCALL_LIST_(me, kind, min, max, 0)
 #define TCALL_OPEN_LIST(me, kind, min, room)                                  \
     TCALL_LIST_(me, kind, min, room, TCALL_MEMBER_UNSAID)
@@ -943,6 +955,7 @@ typedef struct tcall_object tcall_object;
     X(ROOM, "room", "this is more than there is room for; send %r")     \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
 typedef enum tcall_misfit_code {
     TCALL_FITS,
 #define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
@@ -1100,6 +1113,7 @@ typedef struct tcall_paths {
     {depth, field, flags, sizeof key - 1},
 #define TCALL_ROW_KEY_(depth, field, flags, key) key
 
+/* Flags of a tcall_path. */
 enum {
     TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
                                   same depth, and is not written twice */
@@ -1109,6 +1123,7 @@ enum {
     TCALL_PATH_ROOT = 8  /* its inside is that of the root */
 };
 
+/* What a tcall_scan_fn is told of a value. */
 typedef enum tcall_scan_event {
     TCALL_SCAN_BEGIN, /* a value starts; bytes: its first character */
     TCALL_SCAN_DATA,  /* decoded bytes of a string, text of anything else */
@@ -1125,6 +1140,7 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
+/* Types of JSON; TCALL_MISSING where there is no value. */
 typedef enum tcall_type {
     TCALL_MISSING,
     TCALL_NULL,
@@ -1155,6 +1171,7 @@ typedef struct TCALL_TOK_ tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
+/* The state of a scanner. */
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
     size_t pos; /* bytes consumed; after an error the offset of the error */
@@ -1215,6 +1232,7 @@ TCALL_API int tcall_scan_end(tcall_scan *s);
  * the fallback, so a chain of them needs one check or none.
  */
 
+/* A value in text and tokens that the caller keeps for as long. */
 typedef struct tcall_json {
     const char *text;
     const tcall_tok *tok; /* NULL: no value */
@@ -1228,6 +1246,7 @@ typedef struct tcall_json {
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                tcall_tok *tok, size_t cap, size_t *need);
 
+/* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
 /* Member of an object, element of an array, else a missing value. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
@@ -1244,8 +1263,8 @@ TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
-/* Integer values (also 5.0 and 5e2); fallback for fractions and beyond range.
- */
+/* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
+ * beyond range. */
 TCALL_API int tcall_json_int(tcall_json v, int fallback);
 TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
@@ -1304,6 +1323,7 @@ enum {
 /* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
+/* What tcall_parse_arguments gives. */
 typedef struct tcall_arguments {
     tcall_json root; /* the object; lives as long as the memory */
     uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
@@ -1364,6 +1384,7 @@ typedef struct tcall_field tcall_field;
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
+/* A row of tool.fields: where an argument is stored. */
 struct tcall_field {
     const char *name; /* NULL ends the table */
     const char *text; /* default as text; NULL: zero */
@@ -1596,7 +1617,8 @@ TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
  *
  * Write on, check once: the first error stays, and the length goes on being
  * counted. The same calls write to a buffer, to a counter, or through a small
- * buffer to a sink. Commas are written by themselves.
+ * buffer to a sink. Commas are written by themselves. Each tcall_write_
+ * function that returns int returns the error of the writer, or TCALL_OK.
  */
 
 /* Takes bytes. Returns how many (> 0), TCALL_E_AGAIN when it can take none now,
@@ -1611,6 +1633,7 @@ typedef struct tcall_resume_ {
     size_t stored; /* bytes of the text that need not be stored again */
 } tcall_resume_;
 
+/* Text that is being written; buf stays the caller's. */
 typedef struct tcall_writer {
     char *buf;
     size_t cap;
@@ -1796,11 +1819,13 @@ typedef struct tcall_node_ {
 #define TOOLCALL_MAX_PATTERN 1024
 #endif
 
+/* Flags of a pattern. */
 enum {
     TCALL_PATTERN_FOLD = 1,   /* A to Z are a to z */
     TCALL_PATTERN_ESCAPED = 2 /* the text is the content of a JSON string */
 };
 
+/* A compiled pattern. */
 typedef struct tcall_pattern {
     const char *reason; /* why it was refused, or NULL */
     size_t at;          /* where in its text */
@@ -1884,6 +1909,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
+/* A compiled schema, or why there is none. */
 typedef struct tcall_schema {
     const char *text;
     size_t need;        /* bytes of program, also when they did not fit */
@@ -1917,6 +1943,8 @@ typedef struct tcall_validation_error {
     uint32_t keyword;
 } tcall_validation_error;
 
+/* What a check may use, and what it found. The memory and errors stay the
+ * caller's. */
 typedef struct tcall_check {
     void *memory; /* scratch: a few frames; 1 KB is plenty for most */
     size_t size;
@@ -2060,6 +2088,7 @@ typedef enum tcall_no_schema {
     TCALL_NO_SCHEMA_FULL       /* runs like any other */
 } tcall_no_schema;
 
+/* Whether a tool may be picked without pick_opts.allow_unsafe. */
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
     TCALL_SAFETY_SAFE,
@@ -2105,6 +2134,7 @@ typedef enum tcall_safety {
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
+/* TCALL_WILL_EXECUTE and the others; TCALL_STAGE_COUNT is their number. */
 typedef enum tcall_stage {
 #define TCALL_X_(NAME, name, when) TCALL_##NAME,
     TCALL_STAGES(TCALL_X_)
@@ -2162,6 +2192,8 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* One row of a table of tools; what it points to stays the caller's, unchanged
+ * as long as the registry. */
 typedef struct tcall_tool {
     const char *name;  /* a letter or _, then A-Z a-z 0-9 _ -; <= 64 in all */
     const char *title; /* for people; default: the name */
@@ -2229,12 +2261,14 @@ typedef struct tcall_validator {
     void *user;
 } tcall_validator;
 
+/* What became of a question for approval. */
 typedef enum tcall_verdict {
     TCALL_VERDICT_DENY,
     TCALL_VERDICT_ALLOW,
     TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
+/* What an event is about; text, bytes and the others are its fields. */
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
@@ -2258,6 +2292,8 @@ typedef enum tcall_event_kind {
                            * text: its name */
 } tcall_event_kind;
 
+/* What a listener is told. All of it is valid only until the listener returns.
+ */
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
@@ -2497,6 +2533,7 @@ typedef struct tcall_pick_opts {
     size_t scorer_count;
 } tcall_pick_opts;
 
+/* A tool that was picked. */
 typedef struct tcall_picked {
     const tcall_tool *tool;
     uint16_t index; /* of the tool in the registry */
@@ -2698,6 +2735,7 @@ typedef struct tcall_turn {
     const tcall_call *parent; /* of a sub-agent: the call it works for */
 } tcall_turn;
 
+/* A call of a tool, from what the model asked to its result. */
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
     tcall_str id;
@@ -2808,7 +2846,8 @@ TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
  * as 403, or 0. */
 TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
                           int status);
-/* Fails the call, which may be made again in ms milliseconds. */
+/* Fails the call, which may be made again in ms milliseconds. Returns
+ * TCALL_E_RATE. */
 TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* -- For authors of hooks -- */
@@ -3320,6 +3359,7 @@ enum {
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
+/* How requests to a provider are written and its answers read, as data. */
 struct tcall_provider {
     const char *name;
     const char *url; /* where it is; "": every user has one of his own */
@@ -3702,6 +3742,7 @@ typedef struct tcall_agent_desc {
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
+/* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4, /* most headers of the user */
     TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
@@ -3801,6 +3842,7 @@ TCALL_API int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call);
 TCALL_API int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                                  tcall_str text, bool error);
 
+/* An agent and its conversation. */
 struct tcall_agent {
     tcall_wait wait;     /* what tcall_agent_step waits for */
     const char *problem; /* why tcall_agent_init refused; else NULL */
@@ -3923,6 +3965,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #define TOOLCALL_MCP_STASH 96
 #endif
 
+/* A server: zero is the default of whatever is left out. */
 typedef struct tcall_mcp_desc {
     const char *name;    /* of the server; this and version are in flash */
     const char *version; /* default: "1" */
@@ -3963,6 +4006,7 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+/* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
@@ -3990,6 +4034,7 @@ TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
 TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 
 /* clang-format off */
+/* The rows me_tools, in flash; with _AS a tool's name need be none of C. */
 #define TCALL_TOOLS(me, TOOLS)                                                \
     TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_TEXTS_, TCALL_TOOL_ROW_,          \
                       TCALL_TOOL_ROOM_)
@@ -13230,7 +13275,7 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (at > from && *from <= '9' &&
+        if (*from <= '9' &&
             !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
             return false;
         at -= at > from;
@@ -13326,7 +13371,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
         size += tcall_item_part_(&copy, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    memset(head, 0, sizeof *head);
     head->kind = item->kind;
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;
@@ -19934,8 +19978,7 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
     tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
     tcall_cached_ entry;
-    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
-        sizeof entry + text.len > cache->size ||
+    if (cx->state != TCALL_GOING_ || sizeof entry + text.len > cache->size ||
         !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
@@ -20122,15 +20165,14 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* Asks desc.approve, which may know at once. */
+/* Asks desc.approve, which is there and may know at once. */
 static int tcall_ledger_ask_(tcall_ctx *cx)
 {
     const tcall_desc *d = &cx->tc->desc;
     tcall_call *call = cx->call;
-    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_verdict verdict;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, call);
+    verdict = d->approve(d->user, call);
     if (verdict == TCALL_VERDICT_LATER)
         return TCALL_E_APPROVAL;
     tcall_tell_verdict_(cx, verdict);
@@ -24973,7 +25015,9 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    const char *problem = tcall_agent_left_out_(desc);
+    if (!problem)
+        problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -24999,8 +25043,6 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    if (tcall_agent_left_out_(desc))
-        return tcall_agent_left_out_(desc);
     return tcall_agent_added_problem_(desc);
 }
 
@@ -25724,7 +25766,8 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 
 /* Has the setting changed since the last turn: model, instructions, tools or
  * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks. */
+ * may be left out nobody checks; who comes back from there to one that checks
+ * has changed the setting. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -25736,6 +25779,7 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     char piece[64];
     sum =
         tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
     nothing.start = nothing.block->low;

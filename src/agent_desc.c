@@ -118,7 +118,9 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_extra_problem_(desc->extra);
+    const char *problem = tcall_agent_left_out_(desc);
+    if (!problem)
+        problem = tcall_agent_extra_problem_(desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -144,8 +146,6 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
                "required";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
-    if (tcall_agent_left_out_(desc))
-        return tcall_agent_left_out_(desc);
     return tcall_agent_added_problem_(desc);
 }
 

@@ -68,6 +68,7 @@ typedef struct tcall_agent_desc {
     const struct tcall_pick_opts *pick_opts;
 } tcall_agent_desc;
 
+/* Limits of an agent. */
 enum {
     TCALL_AGENT_HEADERS = 4, /* most headers of the user */
     TCALL_AGENT_ALL = 20,    /* so many tools are all sent */

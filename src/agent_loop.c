@@ -266,7 +266,8 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 
 /* Has the setting changed since the last turn: model, instructions, tools or
  * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks. */
+ * may be left out nobody checks; who comes back from there to one that checks
+ * has changed the setting. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
@@ -278,6 +279,7 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
     char piece[64];
     sum =
         tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
     nothing.start = nothing.block->low;

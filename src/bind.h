@@ -42,6 +42,7 @@ typedef struct tcall_field tcall_field;
 /* Stores the value, whose type was compared. TCALL_OK or an error. */
 typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
 
+/* A row of tool.fields: where an argument is stored. */
 struct tcall_field {
     const char *name; /* NULL ends the table */
     const char *text; /* default as text; NULL: zero */

@@ -129,6 +129,7 @@ typedef struct tcall_turn {
     const tcall_call *parent; /* of a sub-agent: the call it works for */
 } tcall_turn;
 
+/* A call of a tool, from what the model asked to its result. */
 struct tcall_call {
     /* What the model asked, as it came. The caller sets these. */
     tcall_str id;

@@ -113,7 +113,7 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (at > from && *from <= '9' &&
+        if (*from <= '9' &&
             !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
             return false;
         at -= at > from;
@@ -209,7 +209,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
         size += tcall_item_part_(&copy, part)->len;
     if (!tcall_block_grow_(chat->block, size))
         return TCALL_E_MEMORY;
-    memset(head, 0, sizeof *head);
     head->kind = item->kind;
     head->flags = tcall_item_flags_(item);
     head->error = (int8_t)item->error;

@@ -55,7 +55,8 @@ TCALL_API int32_t tcall_time_left(const tcall_ctx *cx);
  * as 403, or 0. */
 TCALL_API int tcall_abort(tcall_ctx *cx, const char *reason, const char *code,
                           int status);
-/* Fails the call, which may be made again in ms milliseconds. */
+/* Fails the call, which may be made again in ms milliseconds. Returns
+ * TCALL_E_RATE. */
 TCALL_API int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason);
 
 /* -- For authors of hooks -- */

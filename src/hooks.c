@@ -125,8 +125,7 @@ int tcall_cache_write_(tcall_ctx *cx, void *user)
     tcall_cache *cache = (tcall_cache *)user;
     tcall_str text = tcall_output(cx);
     tcall_cached_ entry;
-    if (cx->state != TCALL_GOING_ || text.len > cache->size ||
-        sizeof entry + text.len > cache->size ||
+    if (cx->state != TCALL_GOING_ || sizeof entry + text.len > cache->size ||
         !tcall_cache_key_(cx, &entry.key))
         return TCALL_OK;
     while (cache->used + sizeof entry + text.len > cache->size)
@@ -313,15 +312,14 @@ static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
     return call->approved ? TCALL_OK : TCALL_E_DENIED;
 }
 
-/* Asks desc.approve, which may know at once. */
+/* Asks desc.approve, which is there and may know at once. */
 static int tcall_ledger_ask_(tcall_ctx *cx)
 {
     const tcall_desc *d = &cx->tc->desc;
     tcall_call *call = cx->call;
-    tcall_verdict verdict = TCALL_VERDICT_LATER;
+    tcall_verdict verdict;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    if (d->approve)
-        verdict = d->approve(d->user, call);
+    verdict = d->approve(d->user, call);
     if (verdict == TCALL_VERDICT_LATER)
         return TCALL_E_APPROVAL;
     tcall_tell_verdict_(cx, verdict);

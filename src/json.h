@@ -10,6 +10,7 @@
  * the fallback, so a chain of them needs one check or none.
  */
 
+/* A value in text and tokens that the caller keeps for as long. */
 typedef struct tcall_json {
     const char *text;
     const tcall_tok *tok; /* NULL: no value */
@@ -23,6 +24,7 @@ typedef struct tcall_json {
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                tcall_tok *tok, size_t cap, size_t *need);
 
+/* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
 /* Member of an object, element of an array, else a missing value. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
@@ -39,8 +41,8 @@ TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
-/* Integer values (also 5.0 and 5e2); fallback for fractions and beyond range.
- */
+/* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
+ * beyond range. */
 TCALL_API int tcall_json_int(tcall_json v, int fallback);
 TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus

@@ -57,6 +57,7 @@
 #define TOOLCALL_MCP_STASH 96
 #endif
 
+/* A server: zero is the default of whatever is left out. */
 typedef struct tcall_mcp_desc {
     const char *name;    /* of the server; this and version are in flash */
     const char *version; /* default: "1" */
@@ -97,6 +98,7 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+/* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
@@ -124,6 +126,7 @@ TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
 TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 
 /* clang-format off */
+/* The rows me_tools, in flash; with _AS a tool's name need be none of C. */
 #define TCALL_TOOLS(me, TOOLS)                                                \
     TCALL_TOOLS_MAKE_(me, TOOLS, TCALL_TOOL_TEXTS_, TCALL_TOOL_ROW_,          \
                       TCALL_TOOL_ROOM_)

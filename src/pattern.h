@@ -31,11 +31,13 @@ typedef struct tcall_node_ {
 #define TOOLCALL_MAX_PATTERN 1024
 #endif
 
+/* Flags of a pattern. */
 enum {
     TCALL_PATTERN_FOLD = 1,   /* A to Z are a to z */
     TCALL_PATTERN_ESCAPED = 2 /* the text is the content of a JSON string */
 };
 
+/* A compiled pattern. */
 typedef struct tcall_pattern {
     const char *reason; /* why it was refused, or NULL */
     size_t at;          /* where in its text */

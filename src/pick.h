@@ -30,6 +30,7 @@ typedef struct tcall_pick_opts {
     size_t scorer_count;
 } tcall_pick_opts;
 
+/* A tool that was picked. */
 typedef struct tcall_picked {
     const tcall_tool *tool;
     uint16_t index; /* of the tool in the registry */

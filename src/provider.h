@@ -166,6 +166,7 @@ enum {
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
 };
 
+/* How requests to a provider are written and its answers read, as data. */
 struct tcall_provider {
     const char *name;
     const char *url; /* where it is; "": every user has one of his own */

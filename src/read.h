@@ -53,6 +53,7 @@
     X(ROOM, "room", "this is more than there is room for; send %r")     \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
 typedef enum tcall_misfit_code {
     TCALL_FITS,
 #define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,

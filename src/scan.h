@@ -44,6 +44,7 @@ typedef struct tcall_paths {
     {depth, field, flags, sizeof key - 1},
 #define TCALL_ROW_KEY_(depth, field, flags, key) key
 
+/* Flags of a tcall_path. */
 enum {
     TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
                                   same depth, and is not written twice */
@@ -53,6 +54,7 @@ enum {
     TCALL_PATH_ROOT = 8  /* its inside is that of the root */
 };
 
+/* What a tcall_scan_fn is told of a value. */
 typedef enum tcall_scan_event {
     TCALL_SCAN_BEGIN, /* a value starts; bytes: its first character */
     TCALL_SCAN_DATA,  /* decoded bytes of a string, text of anything else */
@@ -69,6 +71,7 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
+/* Types of JSON; TCALL_MISSING where there is no value. */
 typedef enum tcall_type {
     TCALL_MISSING,
     TCALL_NULL,
@@ -99,6 +102,7 @@ typedef struct TCALL_TOK_ tcall_tok {
     int mark;  /* private */
 } tcall_tok;
 
+/* The state of a scanner. */
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
     size_t pos; /* bytes consumed; after an error the offset of the error */

@@ -48,6 +48,7 @@ typedef enum tcall_draft {
 #define TOOLCALL_MAX_FRAMES 512
 #endif
 
+/* A compiled schema, or why there is none. */
 typedef struct tcall_schema {
     const char *text;
     size_t need;        /* bytes of program, also when they did not fit */
@@ -81,6 +82,8 @@ typedef struct tcall_validation_error {
     uint32_t keyword;
 } tcall_validation_error;
 
+/* What a check may use, and what it found. The memory and errors stay the
+ * caller's. */
 typedef struct tcall_check {
     void *memory; /* scratch: a few frames; 1 KB is plenty for most */
     size_t size;

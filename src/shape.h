@@ -114,6 +114,8 @@ enum {
 /* offset of a value that is checked and kept nowhere. */
 #define TCALL_NOWHERE 0xFFFF
 
+/* One value of a shape: what it may be and where it is stored. The macros below
+ * write it. */
 typedef struct tcall_shape {
     uint8_t types;    /* set of TCALL_SHAPE_... */
     uint8_t kind;     /* tcall_shape_kind */
@@ -153,9 +155,12 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
                                    bool minus);
 #endif
 
+/* Bounds of a number that has none. */
 #define TCALL_NO_MINIMUM (-1e30)
 #define TCALL_NO_MAXIMUM 1e30
 
+/* Whether a member came with a value, and whether it came at all; me is the
+ * name of the shape. */
 #define TCALL_BIT_OF_(set, index) ((set)[(index) / 8] >> (index) % 8 & 1)
 #define TCALL_GIVEN(args, me, member) \
     (TCALL_BIT_OF_((args)->given_, me##_at_##member) != 0)
@@ -164,6 +169,8 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 
 /* clang-format off */
 
+/* The struct me and its shape me_shape, from rows as above; an open one reads
+ * over members that it does not know. */
 #define TCALL_SHAPE(me, ROWS)      TCALL_SHAPE_MAKE_(me, ROWS, false)
 #define TCALL_OPEN_SHAPE(me, ROWS) TCALL_SHAPE_MAKE_(me, ROWS, true)
 #define TCALL_SHAPE_MAKE_(me, ROWS, is_open)                                  \
@@ -203,6 +210,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
         me##_names_, me##_names_, NULL, &me##_initial_, sizeof(struct me), 0, \
         is_open};
 
+/* The words of choice(me): an enum and their texts. */
 #define TCALL_CHOICE(me, WORDS)                                               \
     TCALL_CHOICE_MAKE_(me, WORDS, TCALL_WORD_INDEX_, TCALL_WORD_TEXT_)
 #define TCALL_CHOICE_AS(me, WORDS)                                            \
@@ -216,6 +224,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_WORD_AS_INDEX_(me, word, text) me##_##word,
 #define TCALL_WORD_AS_TEXT_(me, word, text)  text "\0"
 
+/* The struct of list(me): min to max items of a kind. */
 #define TCALL_LIST(me, kind, min, max)       TCALL_LIST_(me, kind, min, max, 0)
 #define TCALL_OPEN_LIST(me, kind, min, room)                                  \
     TCALL_LIST_(me, kind, min, room, TCALL_MEMBER_UNSAID)

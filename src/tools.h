@@ -35,6 +35,7 @@ typedef enum tcall_no_schema {
     TCALL_NO_SCHEMA_FULL       /* runs like any other */
 } tcall_no_schema;
 
+/* Whether a tool may be picked without pick_opts.allow_unsafe. */
 typedef enum tcall_safety {
     TCALL_SAFETY_DERIVED, /* safe when it only reads */
     TCALL_SAFETY_SAFE,
@@ -80,6 +81,7 @@ typedef enum tcall_safety {
     X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
     X(WILL_FINALIZE, "will_finalize", ALWAYS)
 
+/* TCALL_WILL_EXECUTE and the others; TCALL_STAGE_COUNT is their number. */
 typedef enum tcall_stage {
 #define TCALL_X_(NAME, name, when) TCALL_##NAME,
     TCALL_STAGES(TCALL_X_)
@@ -137,6 +139,8 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* One row of a table of tools; what it points to stays the caller's, unchanged
+ * as long as the registry. */
 typedef struct tcall_tool {
     const char *name;  /* a letter or _, then A-Z a-z 0-9 _ -; <= 64 in all */
     const char *title; /* for people; default: the name */
@@ -204,12 +208,14 @@ typedef struct tcall_validator {
     void *user;
 } tcall_validator;
 
+/* What became of a question for approval. */
 typedef enum tcall_verdict {
     TCALL_VERDICT_DENY,
     TCALL_VERDICT_ALLOW,
     TCALL_VERDICT_LATER /* the call waits: TCALL_E_APPROVAL */
 } tcall_verdict;
 
+/* What an event is about; text, bytes and the others are its fields. */
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
@@ -233,6 +239,8 @@ typedef enum tcall_event_kind {
                            * text: its name */
 } tcall_event_kind;
 
+/* What a listener is told. All of it is valid only until the listener returns.
+ */
 typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */

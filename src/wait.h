@@ -21,6 +21,7 @@ typedef volatile uint8_t tcall_flag;
 #define TOOLCALL_MAX_HANDLES 4
 #endif
 
+/* Times of the library, in milliseconds; TCALL_WAIT_NEVER sets no limit. */
 enum {
     TCALL_WAIT_POLL_MS = 20,  /* where nothing was said */
     TCALL_WAIT_MOST_MS = 250, /* one sleep; then flags are looked at again */
@@ -28,8 +29,10 @@ enum {
 };
 #define TCALL_WAIT_NEVER UINT32_MAX
 
+/* What a handle is waited for. */
 enum { TCALL_WAIT_READ = 1, TCALL_WAIT_WRITE = 2 };
 
+/* What somebody waits for: a time, handles or both. */
 typedef struct tcall_wait {
     uint32_t ms;   /* be called again after so long at the latest; 0: at once,
                     * TCALL_WAIT_NEVER: only the handles count */

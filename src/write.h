@@ -7,7 +7,8 @@
  *
  * Write on, check once: the first error stays, and the length goes on being
  * counted. The same calls write to a buffer, to a counter, or through a small
- * buffer to a sink. Commas are written by themselves.
+ * buffer to a sink. Commas are written by themselves. Each tcall_write_
+ * function that returns int returns the error of the writer, or TCALL_OK.
  */
 
 /* Takes bytes. Returns how many (> 0), TCALL_E_AGAIN when it can take none now,
@@ -22,6 +23,7 @@ typedef struct tcall_resume_ {
     size_t stored; /* bytes of the text that need not be stored again */
 } tcall_resume_;
 
+/* Text that is being written; buf stays the caller's. */
 typedef struct tcall_writer {
     char *buf;
     size_t cap;

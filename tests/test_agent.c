@@ -314,6 +314,93 @@ static void test_tokens(void)
     }
 }
 
+/* Of two calls in an answer one is too many: it gets its result, which says so,
+ * and the model is asked for words. */
+static void test_too_many(void)
+{
+    static const char *const two_calls[] = {
+        CALLS(ADD_2_3 "," CALL("c4", "{\\\"a\\\":4,\\\"b\\\":5}")),
+        TEXT("It is 5."), NULL};
+    int way;
+    for (way = 0; way < 2; way++) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        CHECK(begin(&tc, &a, &s, two_calls, sizeof block) == TCALL_OK);
+        if (way == 0)
+            a.desc.max_calls = 1;
+        else
+            a.desc.no_parallel = true;
+        CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK);
+        CHECK(runs == 1 && items(&a, TCALL_ITEM_RESULT) == 2);
+        CHECK(body_has(&s, tcall_error_code(TCALL_E_LIMIT)));
+        CHECK(body_has(&s, "\"tool_choice\":\"none\"") == (way == 0));
+    }
+}
+
+/* A call that came without an id gets one that all providers take. */
+static void test_made_id(void)
+{
+    static const char *const nameless[] = {
+        CALLS(CALL("", "{\\\"a\\\":2,\\\"b\\\":3}")), TEXT("It is 5."), NULL};
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, nameless, sizeof block) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("2+3?")) == TCALL_OK && runs == 1);
+    CHECK(body_has(&s, "\"id\":\"call00001\""));
+    CHECK(body_has(&s, "\"tool_call_id\":\"call00001\""));
+}
+
+/* What is no answer is not read to its end. */
+static void test_garbage(void)
+{
+    static const char *const garbage[] = {
+        "{]]]] and much more of the same that nobody has to read", NULL};
+    tcall tc;
+    tcall_agent a;
+    script s;
+    CHECK(begin(&tc, &a, &s, garbage, sizeof block) == TCALL_OK);
+    a.desc.max_tries = 1;
+    s.piece = 4;
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) < 0);
+    CHECK(s.closed == 1 && s.read_at < 20);
+    CHECK(items(&a, TCALL_ITEM_TEXT) == 0);
+}
+
+/* A tool that comes between two turns is in the next request, and the
+ * conversation is what it was. */
+static void test_added(void)
+{
+    static tcall_tool rows[4];
+    tcall tc;
+    tcall_agent a;
+    script s;
+    tcall_desc d;
+    tcall_agent_desc ad;
+    CHECK(begin(&tc, &a, &s, words, sizeof block) == TCALL_OK);
+    d = tc.desc;
+    ad = a.desc;
+    tools[0].name = "first";
+    d.block = block;
+    d.block_size = sizeof block;
+    d.tools = NULL;
+    d.tool_count = 0;
+    d.rows = rows;
+    d.row_count = TCALL_ARRAY_LEN(rows);
+    CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    CHECK(tcall_add(&tc, &tools[0]) >= 0);
+    CHECK(tcall_agent_init(&a, &ad) == TCALL_OK);
+    CHECK(tcall_agent_run(&a, tcall_str_of("one")) == TCALL_OK);
+    CHECK(body_has(&s, "\"first\"") && !body_has(&s, "\"second\""));
+    tools[0].name = "second";
+    CHECK(tcall_add(&tc, &tools[0]) >= 0);
+    CHECK(tcall_agent_run(&a, tcall_str_of("two")) == TCALL_OK);
+    CHECK(body_has(&s, "\"first\"") && body_has(&s, "\"second\""));
+    CHECK(body_has(&s, "one") && body_has(&s, "Hello."));
+    CHECK(is(tcall_agent_text(&a), "Bye."));
+}
+
 /* What the request says may not change while it is sent: it would not be as
  * long as was promised. */
 static void test_changed(void)
@@ -577,6 +664,10 @@ int main(void)
     test_ask();
     test_limits();
     test_tokens();
+    test_too_many();
+    test_made_id();
+    test_garbage();
+    test_added();
     test_changed();
     test_wants();
     test_close();

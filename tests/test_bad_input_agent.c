@@ -359,6 +359,21 @@ static void test_numbers(void)
     CHECK(agent.turn.rounds == 8 && agent.turn.calls == 8);
 }
 
+/* One is a limit, not the default. */
+static void test_ones(void)
+{
+    static tcall_agent agent;
+    tcall tc;
+    tcall_agent_desc desc;
+    complete(&tc, &desc);
+    desc.max_rounds = desc.max_calls = desc.max_tries = 1;
+    desc.max_wait_ms = 1;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(agent.desc.max_tries == 1 && agent.desc.max_wait_ms == 1);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_E_LIMIT);
+    CHECK(agent.turn.rounds == 1 && agent.turn.calls == 1);
+}
+
 /* A plan that nobody carries out can be left. */
 static void test_plan_left(void)
 {
@@ -400,6 +415,7 @@ int main(void)
     test_transport();
     test_not_started();
     test_numbers();
+    test_ones();
     test_plan_left();
     return check_sum("bad_input_agent");
 }

@@ -1,22 +1,25 @@
+/* Needs: SCHEMA, HOOKS, BIND, SHAPES, REPAIR, LENIENT, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
- * was taken is given back. Needs: SCHEMA, HOOKS, BIND, SHAPES, REPAIR. */
+ * was taken is given back. */
 #include "toolcall.h"
 
 #include "check.h"
 
 TCALL_ARGS(lamp, (required, integer, n, "level"),
-           (optional, string, name, "which"));
+           (optional, string, name, "which"),
+           (optional, array(integer, 60), levels, "of each"));
 
 #define SPAN(ROW, me)                          \
     ROW(me, required, integer(1, 9), from, "") \
     ROW(me, required, integer(1, 9), to, "")
 TCALL_SHAPE(span, SPAN)
 TCALL_LIST(spans, object(span), 0, 2)
-#define PLAN(ROW, me)                         \
-    ROW(me, required, integer(1, 9), n, "")   \
-    ROW(me, optional, text(0, 9), name, "")   \
-    ROW(me, optional, object(span), span, "") \
+#define PLAN(ROW, me)                                \
+    ROW(me, required, integer(1, 9), n, "")          \
+    ROW(me, optional, text(0, 9), name, "")          \
+    ROW(me, optional, or_null(text(0, 9)), note, "") \
+    ROW(me, optional, object(span), span, "")        \
     ROW(me, optional, list(spans), spans, "")
 TCALL_SHAPE(plan, PLAN)
 
@@ -32,7 +35,9 @@ static int plan_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const struct plan *plan = (const struct plan *)cx->bound;
     (void)args;
-    tcall_write_int(out, plan->n + plan->span.to + plan->spans.items[0].from);
+    tcall_write_int(out,
+                    plan->n + plan->span.to +
+                        (plan->spans.count ? plan->spans.items[0].from : 0));
     return TCALL_OK;
 }
 
@@ -113,6 +118,20 @@ static const struct row {
      NULL, NULL, NULL, "7", TCALL_OK, TCALL_E_MEMORY},
     {"plan", "{\"n\":\"1\",\"spans\":[3,{\"from\":[],\"to\":{}}]}", NULL, NULL,
      NULL, "/spans/0", TCALL_E_INVALID, TCALL_E_MEMORY},
+    {"plan", "{\"n\":\"x\"}", NULL, NULL, NULL, "/n", TCALL_E_INVALID,
+     TCALL_E_MEMORY},
+    {"plan", "{\"n\":1,\"span\":5,\"spans\":6}", NULL, NULL, NULL, "/spans",
+     TCALL_E_INVALID, TCALL_E_MEMORY},
+    {"plan", "{\"n\":1,\"spans\":[null]}", NULL, NULL, NULL, "/spans/0",
+     TCALL_E_INVALID, TCALL_E_MEMORY},
+    {"plan", "{\"n\":\"1\",\"note\":null}", NULL, NULL, NULL, "1", TCALL_OK,
+     TCALL_E_MEMORY},
+    {"plan", "[\"1\"]", NULL, NULL, NULL, "one JSON object", TCALL_E_NOT_OBJECT,
+     TCALL_E_MEMORY},
+    {"plan", "{\"n\":\"1\",\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}", NULL,
+     NULL, NULL, "not known", TCALL_E_INVALID, TCALL_E_MEMORY},
+    {"plan", "{\"n\":true,\"span\"", NULL, NULL, NULL, "near",
+     TCALL_E_TRUNCATED, TCALL_E_MEMORY},
     {"twice", "{\"n\":1}", NULL, NULL, NULL, "\"twice\"", TCALL_OK,
      TCALL_E_MEMORY},
     {"twice", "{\"n\":1}", "{\"n\":[1,2,3,4]}", NULL, NULL, "\"twice\"",
@@ -181,6 +200,7 @@ static int lived(const struct row *row, char *block, size_t size)
     do
         r = tcall_invoke(&tc, &call, &out);
     while (r == TCALL_E_AGAIN);
+    text[out.fill] = 0;
     CHECK(r == call.error && out.error == TCALL_OK);
     CHECK(r != row->error || strstr(text, row->result));
     tcall_release(&tc, &call);

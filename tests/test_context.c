@@ -440,6 +440,164 @@ static void test_late_approval(void)
     CHECK(once("{}") == TCALL_E_USAGE && world.runs == 1);
 }
 
+/* A tool that has taken all memory: whatever it asks for is refused, and its
+ * failure is told in the words of the error. */
+static int takes_all(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    static char names[64][3];
+    size_t i, size = 1024;
+    (void)args;
+    for (i = 0; i < 64; i++) {
+        names[i][0] = (char)('0' + i / 8);
+        names[i][1] = (char)('0' + i % 8);
+        while (size && !tcall_scratch(cx, names[i], size))
+            size /= 2;
+    }
+    CHECK(tc.block.size - tc.block.high - tc.block.low < 48);
+    CHECK(tcall_set_result(cx,
+                           tcall_str_of("a title that is longer than what "
+                                        "is left of the memory by far"),
+                           tcall_str_of("{}")) == TCALL_E_MEMORY);
+    CHECK(!cx->result.metadata.len);
+    tcall_bind_service(cx, &bound,
+                       TCALL_SCOPE_CALL); /* there may be one left */
+    CHECK(tcall_bind_service(cx, &bound, TCALL_SCOPE_CALL) == TCALL_E_MEMORY);
+    tcall_write_text(w, "a word");
+    CHECK(tcall_set_output(cx, tcall_str_of("x")) == TCALL_E_MEMORY);
+    return TCALL_E_FAILED;
+}
+
+static void test_no_memory(void)
+{
+    prepare();
+    desc.block_size = 4096;
+    desc.hooks = NULL;
+    desc.hook_count = 0;
+    tools[0].run = takes_all;
+    CHECK(once("{}") == TCALL_E_FAILED);
+    CHECK(says(tcall_error_text(TCALL_E_FAILED)) && !says("a word"));
+    CHECK(tc.block.high == 0);
+}
+
+/* New output may lie in the room of the old one, or right after it. */
+static int shifts(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    tcall_str part;
+    (void)args;
+    tcall_write_text(w, "abcdefgh");
+    part = tcall_output(cx);
+    part.ptr += 1;
+    part.len = 6;
+    CHECK(tcall_set_output(cx, part) == TCALL_OK);
+    CHECK(tcall_str_eq(tcall_output(cx), tcall_str_of("bcdefg")));
+    strcpy(result + 100, "after");
+    return tcall_set_output(cx, tcall_str_of(result + 100));
+}
+
+/* A hook that waits again after it has changed the output finds the new one. */
+static int changes_and_waits(tcall_ctx *cx, void *user)
+{
+    int *times = (int *)user;
+    if (++*times == 2)
+        CHECK(tcall_set_output(cx, tcall_str_of("xy")) == TCALL_OK);
+    if (*times > 2)
+        CHECK(tcall_str_eq(tcall_output(cx), tcall_str_of("xy")));
+    return *times < 4 ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+static void test_waits_twice(void)
+{
+    int times = 0;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_TRANSFORM_OUTPUT, changes_and_waits, &times);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_E_AGAIN && out.fill == 0);
+    CHECK(invoke() == TCALL_E_AGAIN && invoke() == TCALL_E_AGAIN);
+    CHECK(invoke() == TCALL_OK && strcmp(result, "xy") == 0);
+}
+
+/* There is nobody yet, or nobody any more, to change the arguments for. */
+static int no_tool_yet(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    CHECK(tcall_set_input(cx, tcall_str_of("{}")) == TCALL_E_USAGE);
+    return TCALL_OK;
+}
+
+static void test_shifts(void)
+{
+    prepare();
+    tools[0].run = shifts;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(strncmp(result, "after", out.fill) == 0 && out.fill == 5);
+    {
+        static char text[1024];
+        tcall_writer w;
+        tcall_writer_init(&w, text, sizeof text - 1);
+        CHECK(tcall_write_provenance(&w, &tc, &call) == TCALL_OK);
+        CHECK(strstr(text, "\"replaced\":[]")); /* no arguments */
+    }
+    tcall_release(&tc, &call);
+    prepare();
+    set_hook(&hooks[0], TCALL_DID_CREATE_CONTEXT, no_tool_yet, NULL);
+    desc.hook_count = 1;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("nobody", "{}");
+    CHECK(invoke() == TCALL_E_UNKNOWN);
+}
+
+/* Two calls that wait at once: each has its own memory and its own services,
+ * whichever goes on first. */
+static int own_name(tcall_ctx *cx, void *user)
+{
+    char *name = (char *)tcall_scratch(cx, "owner", 2);
+    (void)user;
+    if (!name)
+        return TCALL_E_MEMORY;
+    name[0] = cx->call->id.ptr[0];
+    return tcall_bind_service(cx, &bound, TCALL_SCOPE_CALL);
+}
+
+static int say_name(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int *times = (int *)tcall_scratch(cx, "times", sizeof *times);
+    (void)args;
+    if ((*times)++ == 0)
+        return TCALL_E_AGAIN;
+    CHECK(tcall_find_service(cx, "clock") == &session_service);
+    return tcall_write_text(w, (const char *)tcall_find_service(cx, "owner"));
+}
+
+static void test_two_calls(void)
+{
+    static tcall_call two[2];
+    int first, i;
+    for (first = 0; first < 2; first++) {
+        prepare();
+        set_hook(&hooks[0], TCALL_WILL_BIND_SERVICES, own_name, NULL);
+        desc.hook_count = 1;
+        tools[0].run = say_name;
+        CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+        for (i = 0; i < 2; i++) {
+            ask("work", "{}");
+            two[i] = call;
+            two[i].id = tcall_str_of(i ? "B" : "A");
+        }
+        for (i = 0; i < 2; i++)
+            CHECK(tcall_invoke(&tc, &two[i], &out) == TCALL_E_AGAIN);
+        for (i = 0; i < 2; i++) {
+            tcall_writer_init(&out, result, sizeof result - 1);
+            CHECK(tcall_invoke(&tc, &two[first ^ i], &out) == TCALL_OK);
+            CHECK(out.fill == 1 && result[0] == "AB"[first ^ i]);
+        }
+        tcall_release(&tc, &two[1]);
+        tcall_release(&tc, &two[0]);
+        CHECK(tc.block.high == 0);
+    }
+}
+
 /* ---- results ---- */
 
 static int rich(tcall_ctx *cx, tcall_json args, tcall_writer *w)
@@ -531,6 +689,12 @@ static void test_glance(void)
     CHECK(once("{\"a_name_that_is_longer_than_32_chars\":1,\"b\":2}") ==
           TCALL_E_FAILED);
     CHECK(says("work(=1, b=2): it is stuck"));
+    world.failures = 2;
+    CHECK(once("{\"a_name_that_is_of_32_characters_\":1}") < 0);
+    CHECK(says("work(=1): "));
+    CHECK(once("{\"a_name_that_has_only_31_letters\":1}") < 0);
+    CHECK(says("work(a_name_that_has_only_31_letters=1): "));
+    world.failures = 3;
     CHECK(
         once("{\"a\":\"12345678901234567890123456789\",\"b\":[1,{\"c\":2}]}") ==
         TCALL_E_FAILED);
@@ -666,6 +830,10 @@ int main(void)
     test_words();
     test_long_words();
     test_late_approval();
+    test_no_memory();
+    test_shifts();
+    test_waits_twice();
+    test_two_calls();
     test_result();
     test_metadata();
     test_glance();

@@ -321,6 +321,37 @@ static void test_retry_asked(void)
 
 /* ---- cache, audit ---- */
 
+/* An empty result is one, and what has no room is not kept. */
+static int mute(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)cx, (void)args, (void)w;
+    runs++;
+    return TCALL_OK;
+}
+
+static void test_cache_room(void)
+{
+    static char memory[32];
+    tcall_cache cache = {memory, 0, 0, 0};
+    const tcall_hook hooks[] = {TCALL_CACHE(&cache)};
+    size_t size;
+    for (size = 0; size <= sizeof memory; size++) {
+        int before;
+        cache.size = size;
+        cache.used = 0;
+        start(hooks, 3, TCALL_READ);
+        tools[0].run = mute;
+        CHECK(ask("1", "work", "{\"n\":1}") == TCALL_OK && out.fill == 0);
+        before = runs;
+        CHECK(cache.used <= size);
+        CHECK(ask("2", "work", "{\"n\":1}") == TCALL_OK && out.fill == 0);
+        CHECK((runs == before) == (cache.used > 0));
+        CHECK((cache.used > 0) == (size >= 24)); /* the head of an entry */
+        CHECK(ask("3", "other", "{\"n\":1}") == TCALL_OK && out.fill == 9);
+        CHECK(cache.used <= 24);
+    }
+}
+
 static void test_cache(void)
 {
     static char memory[128];
@@ -892,6 +923,40 @@ static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return r == TCALL_OK ? echo(cx, args, w) : r;
 }
 
+/* A tool that asked in the middle of its run and was cancelled may have had its
+ * effect: its row is not free for a second run. */
+static void test_ledger_cancelled(void)
+{
+    const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
+    memset(tickets, 0, sizeof tickets);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_ACTUATE);
+    tools[0].run = careful;
+    CHECK(ask("1", "work", "{}") == TCALL_E_APPROVAL && runs == 0);
+    tcall_cancel(&call, TCALL_E_CANCELLED);
+    CHECK(again() == TCALL_E_CANCELLED && runs == 0);
+    CHECK(decide(&ledger, "1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+    CHECK(ask("1", "work", "{}") == TCALL_E_TWICE && runs == 0);
+}
+
+/* A hook that answers for a tool that nobody knows does so each time. */
+static int stands_in(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return cx->call->tool ? TCALL_OK : tcall_respond(cx, tcall_str_of("by me"));
+}
+
+static void test_loops_unknown(void)
+{
+    const tcall_hook hooks[] = {
+        TCALL_LOOPS(&loops),
+        {.name = "host", .stage = TCALL_ON_ERROR, .run = stands_in}};
+    memset(&loops, 0, sizeof loops);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_READ);
+    CHECK(ask("1", "nobody", "{}") == TCALL_OK && says("by me"));
+    CHECK(loops.count == 0);
+    CHECK(ask("2", "nobody", "{}") == TCALL_OK && says("by me"));
+}
+
 static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
     (void)args;
@@ -1025,6 +1090,12 @@ static void test_execute_waits(void)
     CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
                         NULL) == TCALL_E_TIMEOUT);
     CHECK(slept == 70 && tc.block.high == 0);
+    tc.desc.now_ms = NULL; /* without a clock nobody waits */
+    slept = 0;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_execute(&tc, tcall_str_of("work"), tcall_str_of("{}"), &out,
+                        NULL) == TCALL_E_CANCELLED);
+    CHECK(slept == 0 && tc.block.high == 0);
 }
 
 int main(void)
@@ -1037,11 +1108,14 @@ int main(void)
     test_retry();
     test_retry_asked();
     test_cache();
+    test_cache_room();
     test_cache_loops();
     test_audit();
     test_ledger();
     test_ledger_asks();
     test_loops();
+    test_ledger_cancelled();
+    test_loops_unknown();
     test_stale();
     test_many();
     test_denied();

@@ -507,6 +507,7 @@ static void test_provenance(void)
     CHECK(says("\"validated\":true") && says("\"repaired\":false"));
     CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
     CHECK(says("\"step\":\"done\"") && says("\"outcome\":\"ok\""));
+    CHECK(says("\"fixes\":[\"single-quote\"]"));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
 }
@@ -520,12 +521,13 @@ static int agrees(void *user, const tcall_tool *tool, tcall_json args,
     return TCALL_OK;
 }
 
-static void provenance_of(tcall *tc, tcall_call *call, const char *name)
+static void provenance_of(tcall *tc, tcall_call *call, const char *name,
+                          const char *arguments)
 {
     memset(call, 0, sizeof *call);
     call->id = tcall_str_of("call_1");
     call->name = tcall_str_of(name);
-    call->arguments = tcall_str_of("{}");
+    call->arguments = tcall_str_of(arguments);
     tcall_hydrate(tc, call);
     tcall_writer_init(&out, result, sizeof result - 1);
     memset(result, 0, sizeof result);
@@ -544,9 +546,18 @@ static void test_provenance_of_others(void)
     desc.validator = &validator;
     desc.allow = TCALL_WRITE;
     CHECK(start(&tc, &desc) == TCALL_OK);
-    provenance_of(&tc, &call, "set_led");
+    provenance_of(&tc, &call, "set_led", "{}");
     CHECK(says("{\"name\":\"theirs\",\"version\":\"2.5\","
                "\"mode\":\"foreign\"}"));
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_WRITE;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    provenance_of(&tc, &call, "set_led", "{}");
+    provenance_of(&tc, &call, "set_led", "");
+    CHECK(says("\"fixes\":[\"empty-args\"]"));
+    provenance_of(&tc, &call, "set_led", "{}");
+    CHECK(says("\"fixes\":[]") && says("\"outcome\":\"invalid\""));
+    CHECK(says("\"errors\":[{\"path\":\"\",\"keyword\":\"required\""));
     memset(&desc, 0, sizeof desc);
     bare[0].name = "bare";
     bare[0].run = fails;
@@ -558,10 +569,10 @@ static void test_provenance_of_others(void)
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
     CHECK(start(&tc, &desc) == TCALL_OK);
-    provenance_of(&tc, &call, "bare");
+    provenance_of(&tc, &call, "bare", "{}");
     CHECK(says("\"no_schema_mode\":\"human-approval\""));
     CHECK(says("\"provided_by\":\"a \\\"plugin\\\"\""));
-    provenance_of(&tc, &call, "nobody");
+    provenance_of(&tc, &call, "nobody", "{}");
     CHECK(says("\"step\":\"find\"") && says("\"mode\":\"lazy\""));
     CHECK(!says("no_schema_mode"));
 }

@@ -135,8 +135,17 @@ static void test_come_and_go(bool lazy)
     CHECK(strcmp(names(TCALL_READ), "first third fourth ") == 0);
     CHECK(strcmp(names(0xFF), "first second third fourth ") == 0);
 
+    memset(&call, 0, sizeof call); /* removed while a call of it waits */
+    call.name = tcall_str_of("first");
+    call.arguments = tcall_str_of("{\"n\":1}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_OK);
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
+    memset(result, 0, sizeof result);
+    tcall_writer_init(&out, result, sizeof result - 1);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_DENIED);
+    CHECK(says("this tool was removed") && !says("needs"));
+    tcall_release(&tc, &call);
     CHECK(execute("first", "{\"n\":1}") == TCALL_E_UNKNOWN);
     CHECK(!says("\"\""));
     CHECK(execute("", "{\"n\":1}") == TCALL_E_UNKNOWN);

@@ -13,9 +13,13 @@ typedef struct machine {
 static int runs, asked;
 static bool later;
 
+static bool busy;
+
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)cx;
+    if (busy)
+        return TCALL_E_AGAIN;
     runs++;
     return tcall_write_int(out, tcall_json_int(tcall_json_get(args, "n"), 0));
 }
@@ -104,6 +108,26 @@ static void test_rest(machine *m)
     CHECK(said(m, "Done."));
     CHECK(tcall_agent_run(&m->agent, tcall_str_of("sure?")) == TCALL_OK);
     CHECK(strcmp(straight, request) == 0 && said(m, "Yes."));
+}
+
+/* A turn in which a tool is at work cannot be saved. */
+static void test_busy(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("Done.")};
+    tcall_writer out;
+    int i;
+    canned = turns;
+    later = false;
+    busy = true;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_say(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    for (i = 0; i < 40; i++)
+        CHECK(tcall_agent_step(&m->agent) == TCALL_E_AGAIN);
+    tcall_writer_init(&out, bytes, sizeof bytes);
+    CHECK(tcall_agent_save(&m->agent, &out) == TCALL_E_USAGE);
+    busy = false;
+    CHECK(finish(m) == TCALL_OK && said(m, "Done."));
+    save(m);
 }
 
 /* What was noted of an item is still noted of it. */
@@ -276,6 +300,7 @@ int main(void)
 {
     static machine m;
     test_flags(&m);
+    test_busy(&m);
     test_rest(&m);
     test_waiting(&m);
     test_plan(&m);

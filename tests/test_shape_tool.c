@@ -339,6 +339,43 @@ static void test_memory(void)
     CHECK(ran > 0);
 }
 
+/* What is missing comes with a call that would do, made from the shape. */
+#define LEVEL(WORD, me) WORD(me, low) WORD(me, high)
+TCALL_CHOICE(level, LEVEL)
+#define PART(ROW, me) ROW(me, optional, boolean, on, "")
+TCALL_SHAPE(part, PART)
+TCALL_LIST(some, integer(3, 9), 1, 3)
+TCALL_LIST(any, boolean, 0, 3)
+#define SAMPLE(ROW, me)                                       \
+    ROW(me, required, integer(3, 9), three, "")               \
+    ROW(me, required, integer(-5, 5), least, "")              \
+    ROW(me, required, number(-9, 0), negative, "")            \
+    ROW(me, required, boolean, flag, "")                      \
+    ROW(me, required, text(1, 9), word, "")                   \
+    ROW(me, required, choice(level), level, "")               \
+    ROW(me, required, list(some), some, "")                   \
+    ROW(me, required, list(any), any, "")                     \
+    ROW(me, required, object(part), part, "")                 \
+    ROW(me, required, integer(INT32_MIN, 1), upto, "")        \
+    ROW(me, required, integer(INT32_MIN, 0), most, "")        \
+    ROW(me, required, integer(INT32_MIN, INT32_MAX), one, "") \
+    ROW(me, optional, integer(1, 2), absent, "")
+TCALL_SHAPE(sample, SAMPLE)
+
+static void test_example(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    tools[0].shape = &sample_shape;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    answer(&tc, "weather", "{}");
+    CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
+               "word=\\\"value\\\", level=\\\"low\\\", some=[3], any=[], "
+               "part={}, upto=1, most=0, one=1)"));
+}
+
 /* What a row may not say. */
 static void test_registry(void)
 {
@@ -476,6 +513,7 @@ int main(void)
 #endif
     test_validator();
     test_memory();
+    test_example();
     test_registry();
     test_requests();
 #ifndef TOOLCALL_NO_PICK

@@ -527,6 +527,16 @@ static void test_denials(void)
     CHECK(once("{}") == TCALL_E_DENIED && says("the key is turned"));
     CHECK(world.runs == 0);
     prepare();
+    set_hook(&hooks[0], TCALL_WILL_VALIDATE_INPUT, withdraw, NULL);
+    desc.hook_count = 1;
+    CHECK(once("{\"n\":77}") == TCALL_E_INVALID && says("the key is turned"));
+    prepare();
+    world.act = FAIL; /* a hook fails before anybody has looked for the tool */
+    world.stage = 0;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("nobody", "{}");
+    CHECK(invoke() == TCALL_E_CLOSED);
+    prepare();
     verdict = TCALL_VERDICT_DENY;
     tools[0].confirm = tools[0].looks_first = true;
     CHECK(once("{}") == TCALL_OK && count('?') == 0);

@@ -224,6 +224,8 @@ static int ttool_read_large_(ttool_read_ *s, tcall_ctx *cx,
         number = ttool_read_on_(s, cx, size ? size - sought->begin : UINT64_MAX,
                                 fd, buf, cap);
     }
+    if (number != TCALL_E_AGAIN)
+        sought->line = 0; /* whoever is next begins anew */
     close(fd);
     return number;
 }

@@ -27,6 +27,8 @@ BYTES = 1 << 31     # of memory
 EVERY = 9           # of the sizes and places that a test goes through is tried
 # They take as long as all others together, and are about what servers send.
 SLOW = ("test_agent_again", "test_prefix", "test_wire")
+# A function that lost its last return has no meaning that could be tested.
+CLANG = ("clang", "-shared", "-fPIC", "-Wno-everything", "-Werror=return-type")
 LEAST = 95          # of a hundred mutants
 
 # What is found in the code, and what stands there instead.
@@ -57,7 +59,7 @@ def negated(text, at):
 
 def mutants_of(chapter):
     """All mutants of a chapter: (start, end, text that stands there instead)."""
-    text = open(f"src/{chapter}.c").read()
+    text = open(f"{HERE}/src/{chapter}.c").read()
     code = blank(text)
     found = []
     for pattern, other in SLIPS:
@@ -77,7 +79,7 @@ def mutants_of(chapter):
 
 def compiled(output, *flags):
     """Compiles the chapters in HERE; does that work?"""
-    return subprocess.run([*flags, *library.FLAGS, "-w", f"{HERE}/library.c", "-o", output],
+    return subprocess.run([*flags, *library.FLAGS, f"{HERE}/library.c", "-o", output],
                           capture_output=True).returncode == 0
 
 
@@ -111,7 +113,7 @@ def killer(programs):
 
 def is_same_code():
     """Does gcc -O2 make the same of a mutant as of the original?"""
-    compiled(f"{HERE}/mutant.o", "gcc", "-c", "-O2")
+    compiled(f"{HERE}/mutant.o", "gcc", "-c", "-O2", "-w")
     return filecmp.cmp(f"{HERE}/mutant.o", f"{HERE}/original.o", shallow=False)
 
 
@@ -122,26 +124,28 @@ def prepare():
     shutil.copytree("src", f"{HERE}/src")
     here = os.path.abspath(HERE)
     so = f"{here}/liblibrary.so"
-    compiled(so, "clang", "-shared", "-fPIC")
-    compiled(f"{HERE}/original.o", "gcc", "-c", "-O2")
+    compiled(so, *CLANG)
+    compiled(f"{HERE}/original.o", "gcc", "-c", "-O2", "-w")
     programs = library.link(so, here, f"LDFLAGS=-Wl,-rpath,{here}",
                             f"CPPFLAGS=-DCHECK_EVERY={EVERY}")
     return so, timed(p for p in programs if not p.endswith(SLOW))
 
 
+def changed_to(chapter, text):
+    with open(f"{HERE}/src/{chapter}.c", "w") as file:
+        file.write(text)
+
+
 def try_mutant(so, programs, chapter, text, mutant):
     """None where it is no mutant, else who killed it ("" for nobody)."""
     start, end, other = mutant
-    path = f"{HERE}/src/{chapter}.c"
-    with open(path, "w") as file:
-        file.write(text[:start] + other + text[end:])
+    changed_to(chapter, text[:start] + other + text[end:])
     try:
-        if not compiled(so, "clang", "-shared", "-fPIC"):
+        if not compiled(so, *CLANG):
             return None
-        who = killer(programs)
-        return who or (None if is_same_code() else "")
+        return killer(programs) or (None if is_same_code() else "")
     finally:
-        shutil.copy(f"src/{chapter}.c", path)
+        changed_to(chapter, text)
 
 
 def described(chapter, text, mutant):
