@@ -19218,6 +19218,17 @@ static void tcall_await_(tcall_ctx *cx, int r)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
 }
 
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r = tcall_output_resume_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+}
+
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
@@ -19236,7 +19247,7 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     if (!cx->state)
         tcall_begin_(tc, call);
     if (cx->output_held)
-        tcall_fail_(cx, tcall_output_resume_(cx));
+        tcall_output_again_(cx);
     else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);

@@ -51,6 +51,7 @@ static struct {
 } total;
 static struct {
     int begun, ended, asked, decided, turns, turn_ends;
+    uint32_t calls;
     uint64_t waiting; /* key of the call that was asked for last */
 } told;
 static uint32_t clock_ms;
@@ -386,7 +387,7 @@ static void write_answer(void)
         const char *arguments = once_in(3) ? some_text() : "{\"n\":5}";
         char id[24];
         snprintf(id, sizeof id, "%s%u", ids[chance(5)],
-                 once_in(8) ? 1 : total.calls + i);
+                 once_in(8) ? 1 : told.calls + i);
         if (row->value &&
             !(arguments[0] == '{' && is_json(tcall_str_of(arguments))))
             arguments = "{}";
@@ -394,6 +395,7 @@ static void write_answer(void)
         fill_call(&out, row, (int)i + 1, id, names[chance(6)], arguments);
     }
     total.calls += calls;
+    told.calls += calls;
     fill(&out, calls ? row->tail : row->said,
          row->ends[once_in(10) ? 2
                    : calls     ? 0
@@ -667,6 +669,7 @@ static void live_once(uint64_t seed)
 {
     uint32_t turns;
     state = life_seed = seed;
+    clock_ms = 0;
     lost = false;
     chance(1);
     if (begin_life() < 0) {

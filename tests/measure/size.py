@@ -86,7 +86,9 @@ STACK_HELD = {# a repair that waits is read again; hooks around each other
               # schemas of shapes in each other, six levels of them, written to
               # see whether the setting of the conversation has changed
               "tcall_agent_say": 1392, "tcall_agent_step": 1328,
-              "tcall_agent_run": 1408, "tcall_agent_plan": 1408}
+              "tcall_agent_run": 1408, "tcall_agent_plan": 1408,
+              # before anything else: tcall_init with a registry of their own
+              "tcall_need": 1272, "tcall_agent_need": 1424}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
 ALSO_BAR = 2560
