@@ -6,6 +6,8 @@
 #include "peer.h"
 #include "timed.h"
 
+#include <dirent.h>
+#include <malloc.h>
 #include <netdb.h>
 #include "rows.h"
 
@@ -545,6 +547,90 @@ static bool two_certificates(void)
     return ok;
 }
 
+/* ---- many exchanges ---- */
+
+/* Nine answers a connection; each fifth connection is cut off. */
+static visit nine(unsigned n)
+{
+    visit v = {HELLO, 0, 9, ORDERLY, 0, 0};
+
+    if (n % 5 == 4) {
+        v.len = 20;
+        v.most = 1;
+    }
+    return v;
+}
+
+static int open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (dir && readdir(dir))
+        count++;
+    if (dir)
+        closedir(dir);
+    return count;
+}
+
+typedef struct held {
+    int descriptors; /* at most, as below */
+    size_t bytes;    /* of the heap */
+} held;
+
+static void look_at(held *most)
+{
+    struct mallinfo2 heap = mallinfo2();
+    int descriptors = open_descriptors();
+
+    if (descriptors > most->descriptors)
+        most->descriptors = descriptors;
+    if (heap.uordblks > most->bytes)
+        most->bytes = heap.uordblks;
+}
+
+/* What the last tenth of the exchanges holds at most is what the first tenth
+ * did. EXCHANGES=10000 asks for so many; each server is in one process. */
+static bool holds_no_more(const mkcert_result *c)
+{
+    long count = getenv("EXCHANGES") ? atol(getenv("EXCHANGES")) : 300;
+    held first = {0, 0}, last = {0, 0};
+    long i, good = 0;
+    peer p = peer_start(c, nine, 280);
+    tport_desc d;
+    bool same;
+
+    memset(&d, 0, sizeof d);
+    d.ca_pem = c ? c->ca : NULL;
+    d.total_ms = 5000;
+    if (peer_port(&port, p, c != NULL, d) != 0)
+        count = 0;
+    for (i = 0; i < count; i++) {
+        y.len = 0;
+        peer_ask(tport_blocking(&port), &y);
+        good += y.error == 0 && y.len == 5;
+        if (i < count / 10)
+            look_at(&first);
+        else if (i >= count - count / 10)
+            look_at(&last);
+    }
+    tport_free(&port);
+    peer_stop(p);
+    same = last.descriptors == first.descriptors && last.bytes <= first.bytes;
+    if (!same || getenv("EXCHANGES"))
+        printf("     %ld exchanges, %ld good, %s: at most %d descriptors and "
+               "%lu bytes of the heap, at the end %d and %lu\n",
+               count, good, c ? "TLS" : "plain", first.descriptors,
+               (unsigned long)first.bytes, last.descriptors,
+               (unsigned long)last.bytes);
+    return same && count && good > count * 3 / 4;
+}
+
+static bool many_exchanges(void)
+{
+    return holds_no_more(NULL) && holds_no_more(&local);
+}
+
 int main(void)
 {
     static const row rows[] = {
@@ -562,6 +648,7 @@ int main(void)
         {"first address refuses", second_address},
         {"two certificates by SNI", two_certificates},
         {"pings only", pings_only},
+        {"many exchanges hold no more than few", many_exchanges},
         {"FIN at every byte, plain", fin_everywhere},
         {"FIN and close_notify at every byte, TLS", notify_everywhere},
         {"slow and silent server", slow_and_silent_servers},
