@@ -60,6 +60,15 @@ static size_t on_send(char *to, size_t size, size_t count, void *user)
     return n;
 }
 
+/* Asks for the same request again, at another place. */
+static bool is_redirect(const tport_curl *c)
+{
+    long status = 0;
+
+    curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (status == 307 || status == 308);
+}
+
 /* One piece at a time: libcurl keeps the next one until this one was read. */
 static size_t on_body(char *bytes, size_t size, size_t count, void *user)
 {
@@ -69,6 +78,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *user)
     c->held = c->at < c->len;
     if (c->held)
         return CURL_WRITEFUNC_PAUSE;
+    if (is_redirect(c))
+        return n; /* of that nobody reads a body */
     if (c->max_body && n > c->max_body - c->body) {
         (void)fail(c, TCALL_E_LIMIT, "the body is too long");
         return 0;
@@ -139,17 +150,48 @@ static void note_status(tport_curl *c)
             seconds > 2000000 ? 2000000000 : (long)seconds * 1000;
 }
 
-/* The request would have to go again, with the body that is gone. */
-static void refuse_redirect(tport_curl *c)
+/* Have both URLs the same scheme, host and port? libcurl writes a redirect as
+ * a whole URL. */
+static bool is_same_host(const char *url, const char *to)
+{
+    const char *host = strstr(url, "://");
+    size_t n = host ? (size_t)(host - url) + 3 : 0;
+
+    n += strcspn(url + n, "/?#");
+    return strncasecmp(url, to, n) == 0 &&
+           (!to[n] || to[n] == '/' || to[n] == '?' || to[n] == '#');
+}
+
+/* The request has to be opened again, because its body is gone: where it goes
+ * then is kept here. */
+static void follow(tport_curl *c)
 {
     const char *to = NULL;
 
-    if (c->res->status != 307 && c->res->status != 308)
-        return;
     curl_easy_getinfo(c->easy, CURLINFO_REDIRECT_URL, &to);
-    c->error = TCALL_E_NOT_FOUND;
-    snprintf(c->why, sizeof c->why, "a redirect that is not followed: %s",
-             to ? to : "to nowhere");
+    if (!to || strlen(to) >= sizeof c->moved || !is_same_host(c->url, to)) {
+        c->redirect = c->redirects = 0;
+        c->error = TCALL_E_NOT_FOUND;
+        snprintf(c->why, sizeof c->why, "a redirect that is not followed: %s",
+                 to ? to : "to nowhere");
+    } else if (++c->redirects > TPORT_CURL_MAX_REDIRECTS) {
+        c->redirect = c->redirects = 0;
+        (void)fail(c, TCALL_E_LIMIT, "too many redirects");
+    } else {
+        strcpy(c->moved, to);
+        c->redirect = c->res->status;
+        c->res->status = 0;
+        c->res->retry_after_ms = 0;
+        (void)fail(c, TCALL_E_CLOSED, "a redirect: open the request again");
+    }
+}
+
+/* The answer was none: what is kept of a redirect to here ends. */
+static void arrive(tport_curl *c)
+{
+    c->redirects = 0;
+    if (c->redirect == 307)
+        c->redirect = 0; /* it was for one request */
 }
 
 /* The exchange ended so. A connection that was kept may turn out to be dead:
@@ -167,8 +209,10 @@ static void end(tport_curl *c, CURLcode code)
     if (c->error == 0 && !c->headed) /* libcurl would let that pass */
         (void)fail(c, TCALL_E_CLOSED,
                    "the connection ended inside the answer's head");
-    if (c->error == 0)
-        refuse_redirect(c);
+    if (c->error == 0 && is_redirect(c))
+        follow(c);
+    else if (c->error == 0)
+        arrive(c);
     curl_easy_getinfo(c->easy, CURLINFO_NUM_CONNECTS, &opened);
     if (c->error == TCALL_E_CLOSED && !c->heard &&
         (opened == 0 || code == CURLE_SEND_FAIL_REWIND))
@@ -234,10 +278,14 @@ static int begin(tport_curl *c, const tcall_request *q, tcall_response *res)
     c->res = res;
     res->status = res->should_retry = 0;
     res->retry_after_ms = -1;
-    if (!is_clean(q->path) || strlen(q->path) >= sizeof c->url - c->base_len)
+    if (!is_clean(q->path) || strlen(q->path) >= sizeof c->url - c->base_len ||
+        strlen(q->path) >= sizeof c->asked)
         return fail(c, TCALL_E_USAGE, "the path cannot be sent");
     c->url[c->base_len] = '\0';
     strcpy(c->url + c->base_len, q->path + tport_shared(c->url, q->path));
+    if (strcmp(c->asked, q->path) != 0)
+        c->redirect = 0;
+    strcpy(c->asked, q->path);
     for (i = 0; r == 0 && i < q->header_count; i++)
         r = add_header(c, q->headers[i].name, q->headers[i].value,
                        q->headers[i].secret);
@@ -245,7 +293,7 @@ static int begin(tport_curl *c, const tcall_request *q, tcall_response *res)
         r = add_header(c, "Expect", NULL, NULL); /* never wait for a "100" */
     if (r < 0)
         return r;
-    curl_easy_setopt(c->easy, CURLOPT_URL, c->url);
+    curl_easy_setopt(c->easy, CURLOPT_URL, c->redirect ? c->moved : c->url);
     curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->headers);
     curl_easy_setopt(c->easy, CURLOPT_POSTFIELDSIZE_LARGE,
                      (curl_off_t)q->body_len);

@@ -12,9 +12,12 @@
  *
  * For Linux: proxies (from the environment, as curl takes them), HTTP/2 and
  * the system's TLS. It keeps the waiting contract of port.h and needs
- * port/posix.c beside it, but neither port/tls.c nor mbedTLS. Redirects are not
- * followed: 307 and 308 are TCALL_E_NOT_FOUND, and tport_curl_error says where
- * they lead.
+ * port/posix.c beside it, but neither port/tls.c nor mbedTLS.
+ *
+ * Of redirects those by 307 and 308 to the same host are followed, as
+ * port/http.h does: the exchange ends with TCALL_E_CLOSED and may be opened
+ * again at once. One to another host is TCALL_E_NOT_FOUND, and tport_curl_error
+ * says where it leads.
  */
 #ifndef TPORT_CURL_H
 #define TPORT_CURL_H
@@ -25,6 +28,10 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#ifndef TPORT_CURL_MAX_REDIRECTS
+#define TPORT_CURL_MAX_REDIRECTS 5 /* of one request */
 #endif
 
 typedef struct tport_curl_desc {
@@ -56,6 +63,10 @@ typedef struct tport_curl {
     bool headed; /* ... and the one that ends its head */
     bool held;   /* libcurl keeps the next piece of the body for us */
     int error;
+    uint8_t redirects; /* in a row */
+    int redirect;      /* 307: for one request, 308: from now on; 0: none */
+    char asked[256];   /* the path that was redirected */
+    char moved[1024];  /* where to */
     size_t base_len;
     char url[1024];
     char why[CURL_ERROR_SIZE];

@@ -796,8 +796,11 @@ static int follow(tport_http *h)
 
     if (!path || !all(h->target, is_visible))
         return refuse_redirect(h);
-    if (++h->redirects > TPORT_HTTP_MAX_REDIRECTS)
+    if (++h->redirects > TPORT_HTTP_MAX_REDIRECTS) {
+        h->redirects = 0;
+        h->redirect = 0;
         return fail(h, TCALL_E_LIMIT, "too many redirects");
+    }
     n = strcspn(path, "#");
     bare = path[0] != '/';
     memmove(h->target + bare, path, n);

@@ -25,7 +25,8 @@ int main(void)
 
 #include <fcntl.h>
 
-#define OK1 "HTTP/1.1 200 OK\r\n"
+#define OK1    "HTTP/1.1 200 OK\r\n"
+#define CLOSES "Connection: close\r\n"
 
 static mkcert_result local, other, past;
 static tport_curl curl;
@@ -160,6 +161,68 @@ static void test_answers(void)
                "Content-Length: 2\r\n\r\nno",
                ORDERLY) == TCALL_E_NOT_FOUND);
     CHECK(strstr(why, "https://other.test/x") != NULL);
+}
+
+/* Moved for one request, then for good, each time with words that nobody reads;
+ * then in a circle. */
+static visit moves(unsigned n)
+{
+    static const char *const answers[] = {
+        "HTTP/1.1 307 There\r\nLocation: /once\r\n" CLOSES
+        "Content-Length: 5\r\n\r\nmoved",
+        OK1 CLOSES "Content-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 308 There\r\nLocation: /always?x=1\r\n" CLOSES
+        "Content-Length: 5\r\n\r\nmoved",
+        OK1 CLOSES "Content-Length: 5\r\n\r\nhello",
+        OK1 CLOSES "Content-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 307 There\r\nLocation: /circle\r\n" CLOSES
+        "Content-Length: 0\r\n\r\n"};
+    visit v = {NULL, 0, 1, ORDERLY, 0, 0};
+
+    v.text = answers[n < TCALL_ARRAY_LEN(answers) ? n : 5];
+    return v;
+}
+
+static bool went_to(const char *path)
+{
+    const char *url = NULL;
+
+    curl_easy_getinfo(curl.easy, CURLINFO_EFFECTIVE_URL, &url);
+    return url && strlen(url) > strlen(path) &&
+           strcmp(url + strlen(url) - strlen(path), path) == 0;
+}
+
+static bool was_moved(void)
+{
+    ask(7);
+    return y.error == TCALL_E_CLOSED && y.len == 0 && y.res.status == 0 &&
+           y.res.retry_after_ms == 0;
+}
+
+static bool is_answered(void)
+{
+    ask(7);
+    return y.error == 0 && y.res.status == 200 && y.len == 5;
+}
+
+static void test_redirects(void)
+{
+    peer p = peer_start(&local, moves, 20);
+    int i;
+
+    CHECK(curl_begin(p, true, local.ca, 3000));
+    CHECK(was_moved() && went_to("/v1"));
+    CHECK(is_answered() && went_to("/once"));
+    CHECK(was_moved() && went_to("/v1"));
+    CHECK(is_answered() && went_to("/always?x=1"));
+    CHECK(is_answered() && went_to("/always?x=1"));
+    for (i = 0; i < TPORT_CURL_MAX_REDIRECTS; i++)
+        CHECK(was_moved());
+    ask(7);
+    CHECK(y.error == TCALL_E_LIMIT);
+    CHECK(strstr(tport_curl_error(&curl), "too many redirects") != NULL);
+    tport_curl_free(&curl);
+    peer_stop(p);
 }
 
 /* An answer that ends early is an error, wherever that is. */
@@ -343,6 +406,7 @@ int main(void)
     test_refused();
     before = sockets(&inherited);
     test_answers();
+    test_redirects();
     test_early_ends();
     test_trust();
     test_kept();
