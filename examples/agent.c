@@ -36,6 +36,7 @@
 #include "tools/web.h"
 
 #include "examples/trace.h"
+#include "examples/typing.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -403,6 +404,9 @@ typedef struct terminal {
     bool yes;    /* --yes */
     bool middle; /* in the middle of a line of the model's text */
     int tools_sent;
+    typing typed;
+    const tcall_tool *always[64]; /* tools that need no further yes */
+    size_t always_count;
 } terminal;
 
 /* Whatever others wrote comes to the terminal this way: without the key, which
@@ -572,29 +576,41 @@ static void show_event(void *user, const tcall_event *e)
     }
 }
 
-/* Asked before a tool with .confirm runs. Real lines need a person's yes;
- * simulated ones only where there is a person. */
+static bool is_always(const terminal *t, const tcall_tool *tool)
+{
+    size_t i = 0;
+
+    while (i < t->always_count && t->always[i] != tool)
+        i++;
+    return i < t->always_count;
+}
+
+/* Asked before a tool with .confirm runs: a person says y, n, or a for always,
+ * to this tool, until the program ends. Whatever else is typed means n, and so
+ * does what was typed before the question. Without a person it is n. */
 static tcall_verdict approve(void *user, const tcall_call *call)
 {
     terminal *t = user;
-    int pin = tcall_json_int(tcall_json_get(call->args, "pin"), -1);
-    char line[16];
+    char said;
 
-    if (t->yes)
+    if (t->yes || is_always(t, call->tool))
         return TCALL_VERDICT_ALLOW;
-    if (!t->asks)
-        return pin < 0 || line_is_real(pin) ? TCALL_VERDICT_DENY
-                                            : TCALL_VERDICT_ALLOW;
+    if (!t->asks) {
+        begin_line(t, "denied");
+        print_str(call->name);
+        printf(": nobody is here to ask (--yes approves every call)");
+        end_line(t);
+        return TCALL_VERDICT_DENY;
+    }
     begin_line(t, "approve?");
     print_str(call->name);
     putchar(' ');
     print_arguments(call);
-    printf(" [y/N] ");
-    fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        return TCALL_VERDICT_DENY;
-    return line[0] == 'y' || line[0] == 'Y' ? TCALL_VERDICT_ALLOW
-                                            : TCALL_VERDICT_DENY;
+    said = typing_choice(&t->typed, " [y, n, a for always; default n] ", "yan");
+    if (said == 'a' && t->always_count < TCALL_ARRAY_LEN(t->always))
+        t->always[t->always_count++] = call->tool;
+    return said == 'y' || said == 'a' ? TCALL_VERDICT_ALLOW
+                                      : TCALL_VERDICT_DENY;
 }
 
 /* --------------------------------------------------------------------------
@@ -627,7 +643,7 @@ static const backend backends[] = {
 typedef struct options {
     const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
         *workspace;
-    bool whole, yes, plain_http;
+    bool whole, yes, plain_http, help, version;
     ttool_command commands[16];
     size_t command_count;
     char request[4096]; /* the words of the command line */
@@ -720,6 +736,7 @@ static bool standin_start(standin *s)
     if (pipe(in) != 0 || pipe(out) != 0 || (s->pid = fork()) < 0)
         return false;
     if (s->pid == 0) {
+        signal(SIGINT, SIG_IGN); /* Ctrl-C is for the agent */
         dup2(in[0], STDIN_FILENO);
         dup2(out[1], STDOUT_FILENO);
         close(in[0]), close(in[1]), close(out[0]), close(out[1]);
@@ -912,24 +929,26 @@ static bool start_transport(tcall_transport *t, const options *o)
 static const tcall_pick_opts picking = {
     .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
 
+static tcall_agent_desc agent_desc;
+
 static bool start_agent(const backend *b, const char *model, const char *key,
                         const options *o)
 {
-    tcall_agent_desc d = {0};
+    tcall_agent_desc *d = &agent_desc;
     int r;
 
-    d.tc = &tc;
-    d.provider = b->provider;
-    d.model = model;
-    d.key = mask.secret = key;
-    d.path = b->path;
-    d.system = "You are an agent on a small Linux machine. Use the tools when "
-               "they help, and answer in a few words.";
-    d.pick_opts = &picking; /* once there are more than 20 tools */
-    d.stream = !o->whole;
-    if (!start_transport(&d.transport, o))
+    d->tc = &tc;
+    d->provider = b->provider;
+    d->model = model;
+    d->key = mask.secret = key;
+    d->path = b->path;
+    d->system = "You are an agent on a small Linux machine. Use the tools when "
+                "they help, and answer in a few words.";
+    d->pick_opts = &picking; /* once there are more than 20 tools */
+    d->stream = !o->whole;
+    if (!start_transport(&d->transport, o))
         return false;
-    r = tcall_agent_init(&agent, &d);
+    r = tcall_agent_init(&agent, d);
     return r == TCALL_OK ||
            fail("cannot start",
                 agent.problem ? agent.problem : tcall_error_text(r));
@@ -1009,6 +1028,7 @@ static void show_error(int error)
 static void on_interrupt(int number)
 {
     (void)number;
+    typing_interrupted = 1;
     tcall_agent_cancel(&agent);
 }
 
@@ -1021,6 +1041,7 @@ static bool turn(const char *text)
 
     memset(&own, 0, sizeof own);
     own.sa_handler = on_interrupt;
+    typing_interrupted = 0;
     sigaction(SIGINT, &own, &before);
     r = tcall_agent_run(&agent, tcall_str_of(text));
     sigaction(SIGINT, &before, NULL);
@@ -1035,19 +1056,185 @@ static bool turn(const char *text)
     return r == TCALL_OK;
 }
 
+/* --------------------------------------------------------------------------
+ * 5. What a person types: requests, and commands that begin with /
+ */
+
+static void list_tools(const char *none)
+{
+    (void)none;
+    for (size_t i = 0; i < tool_count; i++) {
+        const char *about = all_tools[i].description;
+        printf("  %-20s %.*s\n", all_tools[i].name, (int)strcspn(about, ".\n"),
+               about);
+    }
+}
+
+static void set_model(const char *name)
+{
+    tcall_agent_desc d = agent_desc;
+    char *copy = *name ? strdup(name) : NULL;
+
+    d.model = copy;
+    if (copy && tcall_agent_use(&agent, &d) == TCALL_OK)
+        agent_desc = d; /* names that were given are kept to the end */
+    else if (copy)
+        printf("That cannot be: %s.\n", agent.problem ? agent.problem : name);
+    printf("The model is %s.\n", agent_desc.model);
+}
+
+/* A file of a conversation is bytes; see tcall_agent_save. */
+static int to_file(void *user, const char *bytes, size_t len)
+{
+    return fwrite(bytes, 1, len, user) == len ? (int)len : TCALL_E_CLOSED;
+}
+
+static void save(const char *path)
+{
+    FILE *f = *path ? create_private(path) : NULL;
+    char piece[256];
+    tcall_writer w;
+    int r = TCALL_E_USAGE;
+
+    tcall_writer_init(&w, piece, sizeof piece);
+    tcall_writer_sink(&w, to_file, f);
+    if (f && (r = tcall_agent_save(&agent, &w)) == TCALL_OK)
+        r = tcall_writer_flush(&w);
+    if (f && fclose(f) != 0)
+        r = TCALL_E_CLOSED;
+    printf("%s %s\n", r < 0 ? "This file cannot be written:" : "Saved in",
+           *path ? path : "give its name");
+}
+
+/* Takes up the conversation of a file; without one, a new one. */
+static void load(const char *path)
+{
+    static char bytes[sizeof memory];
+    FILE *f = fopen(path, "rb");
+    size_t len = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+    int r = tcall_agent_load(&agent, (tcall_str){bytes, len});
+
+    if (f)
+        fclose(f);
+    if (r == TCALL_OK)
+        printf("This is the conversation of %s.\n", path);
+    else
+        printf("No conversation could be read; this is a new one.\n");
+}
+
+static char fresh[4096]; /* the conversation before anything was said */
+static size_t fresh_len;
+
+static void begin_anew(const char *none)
+{
+    (void)none;
+    tcall_agent_load(&agent, (tcall_str){fresh, fresh_len});
+    puts("This is a new conversation.");
+}
+
+static void show_memory(const char *none)
+{
+    (void)none;
+    printf("The block's peak use: %lu of %lu bytes.\n",
+           (unsigned long)tcall_peak(&tc), (unsigned long)sizeof memory);
+}
+
+static void show_commands(const char *none);
+
+static const struct command {
+    const char *name, *takes, *about;
+    void (*run)(const char *argument);
+} commands[] = {
+    {"/help", "", "what there is to type", show_commands},
+    {"/tools", "", "the tools that the model may call", list_tools},
+    {"/model", "[NAME]", "shows the model, or takes another one", set_model},
+    {"/new", "", "begins a new conversation", begin_anew},
+    {"/save", "FILE", "writes the conversation down", save},
+    {"/load", "FILE", "goes on with one that was saved", load},
+    {"/memory", "", "how much of the block was used", show_memory},
+    {"/bye", "", "leaves; so do exit, quit and Ctrl-D", NULL},
+};
+
+static void show_commands(const char *none)
+{
+    (void)none;
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(commands); i++)
+        printf("  %-7s %-7s %s\n", commands[i].name, commands[i].takes,
+               commands[i].about);
+    puts("A line that ends in \\ goes on in the next one; \"\"\" begins and "
+         "ends a\ntext of several lines. Ctrl-C ends what is under way.");
+}
+
+/* Does what a line asks for that is no request. False: it asks to leave. */
+static bool command(char *line)
+{
+    size_t len = strcspn(line, " "), i = 0;
+    const char *argument = line + len + strspn(line + len, " ");
+
+    line[len] = '\0';
+    while (i < TCALL_ARRAY_LEN(commands) && strcmp(commands[i].name, line) != 0)
+        i++;
+    if (i == TCALL_ARRAY_LEN(commands))
+        printf("There is no %s; /help says what there is.\n", line);
+    else if (commands[i].run)
+        commands[i].run(argument);
+    else
+        return false;
+    return true;
+}
+
+static bool is_farewell(const char *line)
+{
+    return strcmp(line, "exit") == 0 || strcmp(line, "quit") == 0;
+}
+
+static void on_prompt_interrupt(int number)
+{
+    (void)number;
+    typing_interrupted = 1;
+}
+
+/* Reads what comes next. False: that was the end. */
+static bool next_line(void)
+{
+    struct sigaction own, before;
+    bool read, again, warned = false;
+
+    memset(&own, 0, sizeof own);
+    own.sa_handler = on_prompt_interrupt;
+    sigaction(SIGINT, term.asks ? &own : NULL, &before);
+    do {
+        typing_interrupted = 0;
+        read = typing_read(&term.typed, term.asks ? "> " : "",
+                           term.asks ? "... " : "");
+        again = !read && typing_interrupted && !warned;
+        if (again)
+            puts("\nCtrl-C once more leaves.");
+        warned = true;
+        clearerr(stdin);
+    } while (again);
+    sigaction(SIGINT, &before, NULL);
+    return read;
+}
+
 /* A request for each line of input. */
 static bool chat(void)
 {
-    static char line[4096];
+    tcall_writer w;
     bool ok = true;
 
-    for (;;) {
-        if (term.asks)
-            printf("> ");
-        fflush(stdout);
-        if (!fgets(line, sizeof line, stdin))
-            break;
-        line[strcspn(line, "\r\n")] = '\0';
+    tcall_writer_init(&w, fresh, sizeof fresh);
+    tcall_agent_save(&agent, &w);
+    fresh_len = w.fill;
+    while (next_line()) {
+        char *line = term.typed.text;
+        if (term.asks && is_farewell(line))
+            return ok;
+        if (term.asks && *line == '/') {
+            if (!command(line))
+                return ok;
+            continue;
+        }
         if (!term.asks && *line)
             printf("> %s\n", line);
         if (*line)
@@ -1074,6 +1261,7 @@ static const char help[] =
     "  --plain-http      allow http:// to other machines: all can read it\n"
     "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
     "  --replay FILE     run from such a file, without a network\n"
+    "  --help, --version\n"
     "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n"
     "Providers:";
 
@@ -1114,6 +1302,8 @@ static bool read_options(options *o, int argc, char **argv)
         {"--no-stream", NULL, &o->whole},
         {"--yes", NULL, &o->yes},
         {"--plain-http", NULL, &o->plain_http},
+        {"--help", NULL, &o->help},
+        {"--version", NULL, &o->version},
     };
 
     for (int i = 1; i < argc; i++) {
@@ -1130,7 +1320,10 @@ static bool read_options(options *o, int argc, char **argv)
             o->commands[o->command_count].name = argv[++i];
             o->commands[o->command_count++].options = "*";
         } else if (strncmp(argv[i], "--", 2) == 0)
-            return false;
+            return fail(k < TCALL_ARRAY_LEN(known) ? "a value is missing after"
+                                                   : "no such option (--help "
+                                                     "names them)",
+                        argv[i]);
         else
             snprintf(o->request + n, sizeof o->request - n, "%s%s",
                      n ? " " : "", argv[i]);
@@ -1143,9 +1336,11 @@ int main(int argc, char **argv)
     static options o;
     bool ok;
 
-    if (!read_options(&o, argc, argv)) {
-        print_help();
+    if (!read_options(&o, argc, argv))
         return 2;
+    if (o.help || o.version) {
+        o.help ? print_help() : (void)puts("agent " TOOLCALL_VERSION);
+        return 0;
     }
     term.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     term.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");

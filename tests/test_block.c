@@ -180,7 +180,7 @@ static int look(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return tcall_wait_ms(&cx->wait, 10);
     tcall_write_text(out, "{\"a\":\"");
     for (i = 0; i < now_runs->result; i++)
-        tcall_write_bytes(out, "0123456789" + i % 10, 1);
+        tcall_write_bytes(out, &"0123456789"[i % 10], 1);
     tcall_write_text(out, "\"}");
     return out->error;
 }
@@ -465,7 +465,7 @@ static outcome run(size_t size)
 /* ---- what must hold ---- */
 
 /* How often need may have to be followed. */
-enum { FOLLOWS = 10 };
+enum { FOLLOWS = 16 };
 static size_t worst_follows;
 
 /* In a block as large as is said to be needed what failed does not fail again;

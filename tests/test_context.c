@@ -533,7 +533,7 @@ static void test_shifts(void)
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(strncmp(result, "after", out.fill) == 0 && out.fill == 5);
     {
-        static char text[1024];
+        static char text[960];
         tcall_writer w;
         tcall_writer_init(&w, text, sizeof text - 1);
         CHECK(tcall_write_provenance(&w, &tc, &call) == TCALL_OK);

@@ -346,10 +346,15 @@ TCALL_CHOICE(level, LEVEL)
 TCALL_SHAPE(part, PART)
 TCALL_LIST(some, integer(3, 9), 1, 3)
 TCALL_LIST(any, boolean, 0, 3)
+#ifdef CHECK_NO_DOUBLE
+#define NEGATIVE(ROW, me) ROW(me, required, integer(-9, 0), negative, "")
+#else
+#define NEGATIVE(ROW, me) ROW(me, required, number(-9, 0), negative, "")
+#endif
 #define SAMPLE(ROW, me)                                       \
     ROW(me, required, integer(3, 9), three, "")               \
     ROW(me, required, integer(-5, 5), least, "")              \
-    ROW(me, required, number(-9, 0), negative, "")            \
+    NEGATIVE(ROW, me)                                         \
     ROW(me, required, boolean, flag, "")                      \
     ROW(me, required, text(1, 9), word, "")                   \
     ROW(me, required, choice(level), level, "")               \

@@ -86,7 +86,7 @@ STACK_HELD = {# a repair that waits is read again; hooks around each other
               "tcall_invoke": 1088, "tcall_execute": 1176,
               # schemas of shapes in each other, six levels of them, written to
               # see whether the setting of the conversation has changed
-              "tcall_agent_say": 1392, "tcall_agent_step": 1328,
+              "tcall_agent_show": 1184, "tcall_agent_say": 1392, "tcall_agent_step": 1328,
               "tcall_agent_run": 1408, "tcall_agent_plan": 1408,
               # before anything else: tcall_init with a registry of their own
               "tcall_need": 1272, "tcall_agent_need": 1424}
@@ -154,7 +154,7 @@ BELOW = [
 
 
 # What a layer of port/ may take on the M4.
-PORT_BARS = {"http": 6 * 1024, "tls": 3840}
+PORT_BARS = {"http": 6200, "tls": 3840}
 
 
 def run(cmd):

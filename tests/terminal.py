@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""The example agent as a person meets it: in a terminal (a pty), with the stand-in
+model. What is typed, what is seen, what is asked and what leaves.
+
+Waits end when the screen shows what is waited for; the limit only ends a failure.
+"""
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+from checks import Checks
+
+BUILD = pathlib.Path(__file__).resolve().parents[1] / os.environ.get("BUILD", "build")
+LIMIT = 20  # seconds
+check = Checks("terminal")
+
+# A line here switches a simulated pin, so the agent asks.
+SWITCH = "switch gpio line 17 on"
+ASKED = "default n] "
+
+
+class Screen:
+    """with Screen() as s: s.type(line); s.until(text)"""
+
+    def __init__(self, *options):
+        self.words = [str(BUILD / "agent"), *options]
+
+    def __enter__(self):
+        self.seen = ""
+        self.at = 0  # what was waited for is before this
+        env = {k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)}
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.execve(self.words[0], self.words, {**env, "NO_COLOR": "1"})
+        # the terminal's own echo would look like an answer
+        mode = termios.tcgetattr(self.fd)
+        mode[3] &= ~termios.ECHO
+        termios.tcsetattr(self.fd, termios.TCSANOW, mode)
+        self.until("> ")
+        return self
+
+    def __exit__(self, *_):
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def read(self, seconds):
+        """False at the end."""
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return True
+        try:
+            got = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.seen += got.decode("utf-8", "replace").replace("\r\n", "\n")
+        return bool(got)
+
+    def until(self, text):
+        """What came up to this text; None where it does not come."""
+        end = time.monotonic() + LIMIT
+        while text not in self.seen[self.at:]:
+            if time.monotonic() > end or not self.read(1):
+                return None
+        upto = self.seen.index(text, self.at) + len(text)
+        said, self.at = self.seen[self.at:upto], upto
+        return said
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def line(self, text):
+        """What a line leads to, up to the next prompt."""
+        self.type(text + "\n")
+        return self.until("\n> ") or ""
+
+    def status(self):
+        """How it ended, or None."""
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            more = self.read(0.05)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.pid = 0
+                return os.waitstatus_to_exitcode(status)
+            if not more:
+                time.sleep(0.05)
+        return None
+
+
+def approvals():
+    """Exactly y and a allow; and what was typed before the question is no answer."""
+    no = ["", "n", "N", "Y", "A", "yes", "yy", " y", "y ", "yn", "ya", "a ", "ja", "ok", "1", "true", "\ty",
+          "y\\", "*", "?", "j", "é", "ｙ", "y" * 5000, "allow", "no", "nn", "an", "/bye", "exit",
+          "\0", "\0y", "y\0", "\x16\0", "\x1b[A", "y\x7f"]
+    with Screen() as s:
+        for word in no:
+            s.type(SWITCH + "\n")
+            check(s.until(ASKED), f"{word[:9]!r}: it asks")
+            said = s.line(word)
+            check("denied" in said and "approved" not in said, f"{word[:9]!r}: {said}")
+        s.type(SWITCH + "\n")
+        s.until(ASKED)
+        check("approved" in s.line("y"), "y: " + s.seen[-300:])
+        s.type(SWITCH + "\ny\ny\ny\n")  # typed ahead of the question
+        check(s.until(ASKED), "it asks: " + s.seen[-300:])
+        check("denied" in s.line("n"), "what was typed ahead: " + s.seen[-300:])
+    with Screen() as s:
+        s.type(SWITCH + "\n")
+        s.until(ASKED)
+        check("approved" in s.line("a"), "a")
+        check(ASKED not in s.line(SWITCH), "always: " + s.seen[-300:])
+
+
+def commands():
+    with tempfile.TemporaryDirectory() as home, Screen() as s:
+        file = os.path.join(home, "talk")
+        check("/bye" in s.line("/help"), "/help: " + s.seen[-300:])
+        check("convert_unit" in s.line("/tools"), "/tools: " + s.seen[-300:])
+        check("The model is stand-in." in s.line("/model"), "/model")
+        check("The model is other." in s.line("/model other"), "/model other: " + s.seen[-300:])
+        check("no /nothing" in s.line("/nothing"), "/nothing")
+        check("25.4" in s.line("convert 1 inch to millimetre"), "a request: " + s.seen[-300:])
+        check("Saved" in s.line("/save " + file), "/save: " + s.seen[-300:])
+        check(os.path.exists(file) and os.stat(file).st_mode & 0o777 == 0o600, "only its owner reads it")
+        check("new conversation" in s.line("/new"), "/new")
+        check("conversation of" in s.line("/load " + file), "/load: " + s.seen[-300:])
+        check("new one" in s.line("/load " + file + "x"), "/load of nothing")
+        check("bytes" in s.line("/memory"), "/memory")
+        check("25.4" in s.line("convert 1 inch \\\nto millimetre"), "two lines: " + s.seen[-300:])
+        check("25.4" in s.line('"""convert 1 inch\nto\nmillimetre"""'), "three lines: " + s.seen[-300:])
+        check("25.4" in s.line("convert 1 inch to millimetre" + " " * 3000), "a long line")
+        check("grüße" in s.line('read "grüße.txt"') or "stand-in" in s.seen[-2000:], "UTF-8")
+
+
+def endings():
+    for word in ["exit", "quit", "/bye"]:
+        with Screen() as s:
+            s.type(word + "\n")
+            check(s.status() == 0, word + " leaves")
+    with Screen() as s:
+        s.type("\x04")
+        check(s.status() == 0, "Ctrl-D leaves")
+    with Screen() as s:
+        s.type("\x03")
+        check(s.until("once more leaves"), "Ctrl-C is asked for twice: " + s.seen[-300:])
+        s.until("> ")
+        s.type("\x03")
+        check(s.status() == 0, "Ctrl-C twice leaves")
+    with Screen() as s:  # a line between them makes it one again
+        s.type("\x03")
+        s.until("> ")
+        check("25.4" in s.line("convert 1 inch to millimetre"), "it goes on: " + s.seen[-300:])
+        s.type("\x03")
+        check(s.until("once more leaves"), "one again")
+    with Screen() as s:  # while it asks, Ctrl-C ends the turn
+        s.type(SWITCH + "\n")
+        s.until(ASKED)
+        s.type("\x03")
+        said = s.until("> ") or ""
+        check("approved" not in said, "Ctrl-C while it asks: " + said)
+        check("25.4" in s.line("convert 1 inch to millimetre"), "the next turn works: " + s.seen[-300:])
+
+
+def options():
+    def run(*words, text=""):
+        return subprocess.run([BUILD / "agent", *words], input=text, text=True, timeout=LIMIT,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)})
+    p = run("--help")
+    check(p.returncode == 0 and "--workspace" in p.stdout, "--help")
+    p = run("--version")
+    check(p.returncode == 0 and re.match(r"agent \d+\.\d+", p.stdout), "--version: " + p.stdout)
+    p = run("--nonsense")
+    check(p.returncode == 2 and "--nonsense" in p.stderr and not p.stdout, "an unknown option: " + p.stderr)
+    p = run("--model")
+    check(p.returncode == 2 and "--model" in p.stderr, "a value that is missing: " + p.stderr)
+    p = run(text=SWITCH + "\ny\n")
+    check("nobody is here" in p.stdout and "--yes" in p.stdout, "without a person: " + p.stdout)
+    p = run("--yes", text=SWITCH + "\n")
+    check("approved" in p.stdout, "--yes: " + p.stdout)
+
+
+if __name__ == "__main__":
+    for part in (options, endings, commands, approvals):
+        part()
+    sys.exit(check.end())
