@@ -190,6 +190,9 @@ def options():
 
 
 if __name__ == "__main__":
+    if not (BUILD / "agent").exists():
+        check.skip("terminal", "there is no agent in " + str(BUILD))
+        sys.exit(check.end())
     for part in (options, endings, commands, approvals):
         part()
     sys.exit(check.end())
