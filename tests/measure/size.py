@@ -91,7 +91,8 @@ STACK_HELD = {# a repair that waits is read again; hooks around each other
               # before anything else: tcall_init with a registry of their own
               "tcall_need": 1272, "tcall_agent_need": 1424}
 # Further providers in the agent's image, and what each may add on M4.
-ALSO = ["anthropic", "ollama", "responses", "gemini", "deepseek", "mistral"]
+ALSO = ["anthropic", "ollama", "responses", "gemini", "interactions", "deepseek",
+        "mistral"]
 ALSO_BAR = 2560
 
 BANNED = re.compile(
@@ -121,7 +122,7 @@ POINTERS = {
     "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
-                       "tcall_gemini_write_"],
+                       "tcall_gemini_write_", "tcall_interactions_write_"],
     "server.map_id": ["tcall_server_id_"],
     "server.reasoning": ["tcall_server_reasoning_"],
     "server.details": ["tcall_write_details_"],
