@@ -137,8 +137,8 @@ static const struct {
 
 static void check_turns(const char *provider, bool stream)
 {
-    const char *args[] = {"--standin", provider, stream ? NULL : "--no-stream",
-                          NULL};
+    const char *args[] = {"--standin", provider, "--yes",
+                          stream ? NULL : "--no-stream", NULL};
     static char input[4096];
     const char *at;
     size_t n = 0;
