@@ -17810,7 +17810,10 @@ enum {
 tcall_str tcall_output(const tcall_ctx *cx)
 {
     size_t start = cx->out_start->fill;
-    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+    const char *output = cx->out->buf;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out->fill - start);
 }
 
 /* Takes back all that was written since the call began. */
@@ -26708,7 +26711,8 @@ static tcall_str tcall_load_text_(tcall_str *rest)
         return *rest;
     }
     text.len = len;
-    rest->ptr += len;
+    if (len)
+        rest->ptr += len;
     rest->len -= len;
     return text;
 }

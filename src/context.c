@@ -180,7 +180,10 @@ enum {
 tcall_str tcall_output(const tcall_ctx *cx)
 {
     size_t start = cx->out_start->fill;
-    return tcall_slice_(cx->out->buf + start, cx->out->fill - start);
+    const char *output = cx->out->buf;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out->fill - start);
 }
 
 /* Takes back all that was written since the call began. */

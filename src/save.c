@@ -152,7 +152,8 @@ static tcall_str tcall_load_text_(tcall_str *rest)
         return *rest;
     }
     text.len = len;
-    rest->ptr += len;
+    if (len)
+        rest->ptr += len;
     rest->len -= len;
     return text;
 }

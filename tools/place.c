@@ -232,10 +232,10 @@ static bool ttool_follow_(const ttool_workspace *ws, char *path, int *number)
 
 bool ttool_names_dir_(tcall_str path)
 {
-    const char *end = path.ptr + path.len;
-    if (path.len && end[-1] == '.')
-        end--;
-    return end > path.ptr && end[-1] == '/';
+    size_t len = path.len;
+    if (len && path.ptr[len - 1] == '.')
+        len--;
+    return len && path.ptr[len - 1] == '/';
 }
 
 int ttool_find_(const ttool_workspace *ws, ttool_place *at, tcall_str path)
