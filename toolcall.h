@@ -3712,13 +3712,13 @@ typedef struct tcall_agent_desc {
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
-    /* How often one request is sent; default 3, 1: never again. It is sent
-     * again where that may help: nothing of an answer came because the
-     * connection failed, or the HTTP status is 408, 409, 429 or 500 to 599, or
-     * as the header x-should-retry says. The wait before is the server's
-     * (Retry-After), else 0.5 s, 1 s, 2 s and so on to 8 s, up to half of
-     * which is left to chance. A wait that would pass max_ms ends the turn. No
-     * tool runs again because of it. */
+    /* How often one request is sent; default 3, 1: never again, which is the
+     * default with TOOLCALL_NO_RETRY. It is sent again where that may help:
+     * nothing of an answer came because the connection failed, or the HTTP
+     * status is 408, 409, 429 or 500 to 599, or as the header x-should-retry
+     * says. The wait before is the server's (Retry-After), else 0.5 s, 1 s,
+     * 2 s and so on to 8 s, up to half of which is left to chance. A wait that
+     * would pass max_ms ends the turn. No tool runs again because of it. */
     int max_tries;
     uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
     uint32_t seed;        /* of chance in those waits; default: the clock */
@@ -25060,6 +25060,12 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
+#ifdef TOOLCALL_NO_RETRY
+enum { TCALL_AGENT_TRIES_ = 1 };
+#else
+enum { TCALL_AGENT_TRIES_ = 3 };
+#endif
+
 /* A number below zero is no limit anybody meant: it counts as zero does. */
 TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
@@ -25071,7 +25077,7 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
     if (desc->max_calls <= 0)
         desc->max_calls = 32;
     if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+        desc->max_tries = TCALL_AGENT_TRIES_;
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)

@@ -149,6 +149,12 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
+#ifdef TOOLCALL_NO_RETRY
+enum { TCALL_AGENT_TRIES_ = 1 };
+#else
+enum { TCALL_AGENT_TRIES_ = 3 };
+#endif
+
 /* A number below zero is no limit anybody meant: it counts as zero does. */
 TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
@@ -160,7 +166,7 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
     if (desc->max_calls <= 0)
         desc->max_calls = 32;
     if (desc->max_tries <= 0)
-        desc->max_tries = 3;
+        desc->max_tries = TCALL_AGENT_TRIES_;
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)

@@ -346,7 +346,7 @@ TCALL_CHOICE(level, LEVEL)
 TCALL_SHAPE(part, PART)
 TCALL_LIST(some, integer(3, 9), 1, 3)
 TCALL_LIST(any, boolean, 0, 3)
-#ifdef CHECK_NO_DOUBLE
+#if defined CHECK_NO_DOUBLE || defined TOOLCALL_NO_INT64
 #define NEGATIVE(ROW, me) ROW(me, required, integer(-9, 0), negative, "")
 #else
 #define NEGATIVE(ROW, me) ROW(me, required, number(-9, 0), negative, "")

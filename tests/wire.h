@@ -117,7 +117,7 @@ static inline const char *read_body(const tcall_provider *provider,
         if (item.kind == TCALL_ITEM_TEXT) {
             tcall_write_text(&w, "text: ");
             show(&w, item.text, "\n");
-            if (said[0] && provider == &tcall_responses)
+            if (said[0] && strcmp(provider->name, "responses") == 0)
                 strcat(said, "\n\n"); /* its messages are shown apart */
             strncat(said, item.text.ptr, item.text.len);
         } else if (item.kind == TCALL_ITEM_CALL) {
