@@ -14,7 +14,8 @@ machine does. The workload is made here; where the project's shared data is at
 hand its documents are measured too. Last come what grows: arguments from 1 KB
 to 1 MB and 10 to 10,000 keys, in any order, and registries of 10 to 10,000
 tools, where the cost of a byte or a tool must stay the same; and the cost of
-the stages of a call, beside that of the function that it runs.
+the stages of a call, beside that of the function that it runs. BENCH=some takes
+what grows at one level of optimization, by turns.
 """
 import concurrent.futures
 import functools
@@ -23,6 +24,7 @@ import os
 import pathlib
 import random
 import re
+import subprocess
 import sys
 
 import machines
@@ -198,8 +200,8 @@ SIZES = [("1 KB", 1 << 10), ("10 KB", 10 << 10), ("32 KB", 32 << 10),
 @functools.cache
 def build(name, level, *more):
     """The program of a source, compiled once."""
-    return machines.build(False, OUT / f"{name}{level}", level,
-                          HERE / f"{name}.c", *more)
+    make = machines.build if name == "bench_cjson" else machines.ours
+    return make(False, OUT / f"{name}{level}", level, HERE / f"{name}.c", *more)
 
 
 def with_cjson():
@@ -256,9 +258,18 @@ def beside_cjson(pool, check):
         beside(title, level, a, b, aim, HELD[level].get(title, 0), check)
 
 
+def levels_on_turn():
+    """Of LEVELS one by turns (tests/turn) where BENCH=some asks for a part."""
+    if os.environ.get("BENCH") != "some":
+        return list(LEVELS)
+    turn = subprocess.run([ROOT / "tests" / "turn", str(len(LEVELS))], text=True,
+                          stdout=subprocess.PIPE, check=True).stdout.strip()
+    return list(LEVELS) if turn == "all" else [list(LEVELS)[int(turn)]]
+
+
 def growth(pool, check):
     todo = []
-    for level in LEVELS:
+    for level in levels_on_turn():
         ours, init = build("bench_ours", level), build("bench_init", level)
         for title, points in series():
             todo.append((f"{title}, {level}", "byte", GROWTH_FROM, [

@@ -5,11 +5,11 @@
  * up and one request is sent, by a transport that takes all there is, or by
  * one that answers TCALL_E_AGAIN after each 512 bytes.
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_TOOLS = 1000, TAKEN = 512 };
 

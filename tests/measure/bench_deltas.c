@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 static char body[1 << 23], memory[1 << 18];

@@ -22,8 +22,8 @@ APART = 1.1  # the longer ones may cost so much more a byte
 def main():
     check = Checks("bench_deltas")
     OUT.mkdir(parents=True, exist_ok=True)
-    program = machines.build(False, OUT / "deltas", "-O2",
-                             bench.HERE / "bench_deltas.c")
+    program = machines.ours(False, OUT / "deltas", "-O2",
+                            bench.HERE / "bench_deltas.c")
     print(f"{'instructions a byte':22}" + "".join(f"{n:>10}" for n in LENGTHS))
     for piece in PIECES:
         found = []

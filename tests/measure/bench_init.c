@@ -1,5 +1,4 @@
 /* bench_init N: tcall_init with N tools, for bench.py. */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <stdio.h>

@@ -6,10 +6,10 @@
  * The same C function, called directly, by tcall_invoke without hooks, and
  * with one hook at each stage that does nothing.
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {

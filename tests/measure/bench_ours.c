@@ -5,11 +5,11 @@
  *
  * SCHEMA.json are the parameters of TOOL. See bench_cjson.c and bench.py.
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Tells which member of the arguments is the result; NULL: none. */
 static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)

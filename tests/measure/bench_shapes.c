@@ -7,11 +7,11 @@
  * pieces of PIECE bytes. Without arguments, on a Cortex-M4, it reads the first
  * ones in pieces of 1,400 and of 1 and prints the instructions of each.
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "texts.h" /* texts[]: bytes to read, SHAPES[]: by which shape */
 
 #define PRIORITY(WORD, me) WORD(me, low) WORD(me, normal) WORD(me, high)

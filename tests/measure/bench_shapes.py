@@ -47,8 +47,8 @@ def texts():
 
 def build(cross, level):
     program = OUT / f"shapes_{'m4' if cross else 'host'}{level}"
-    return machines.build(cross, program, level, "-I", OUT,
-                          bench.HERE / "bench_shapes.c")
+    return machines.ours(cross, program, level, "-I", OUT,
+                         bench.HERE / "bench_shapes.c")
 
 
 def host(program, row, piece):

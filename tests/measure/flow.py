@@ -39,8 +39,9 @@ def build(side, row, cross, level, cjson):
     """The program of one side, 'ours' or 'cjson', for one provider."""
     more = ["-I", cjson, f"{cjson}/cJSON.c", "-lm"] if side == "cjson" else []
     program = OUT / f"flow_{side}_{row}_{'m4' if cross else 'host'}{level}"
-    return machines.build(cross, program, level, f"-DPROVIDER={row}",
-                          HERE / f"flow_{side}.c", *more)
+    make = machines.build if side == "cjson" else machines.ours
+    return make(cross, program, level, f"-DPROVIDER={row}",
+                HERE / f"flow_{side}.c", *more)
 
 
 def count(program, cross):

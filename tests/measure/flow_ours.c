@@ -4,7 +4,6 @@
  *
  * Built with -DPROVIDER=0 and so on, a row of providers[].
  */
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "flow.h"
