@@ -8,7 +8,7 @@
  * It prints its address as one line and ends when its standard input does. It
  * answers POST /v1/chat/completions as OpenAI does, /v1/messages as Anthropic
  * does and /api/chat as Ollama does, whole or streamed. It is no language
- * model: it chooses tools by their words.
+ * model: it chooses tools by rules, see guess.h.
  */
 #define _GNU_SOURCE
 #define TOOLCALL_IMPLEMENTATION
@@ -30,13 +30,10 @@
 #include <mbedtls/net_sockets.h>
 #include <mbedtls/ssl.h>
 #include <mbedtls/version.h>
-#if MBEDTLS_VERSION_NUMBER < 0x04000000
-#include <mbedtls/ctr_drbg.h>
-#include <mbedtls/entropy.h>
-#endif
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
 #include <psa/crypto.h>
 #endif
+#include "examples/guess.h"
 
 enum {
     MAX_HEAD = 16 * 1024,
@@ -58,10 +55,6 @@ typedef struct tls_server {
     mbedtls_ssl_config conf;
     mbedtls_x509_crt cert;
     mbedtls_pk_context key;
-#if MBEDTLS_VERSION_NUMBER < 0x04000000
-    mbedtls_entropy_context entropy;
-    mbedtls_ctr_drbg_context random;
-#endif
 } tls_server;
 
 typedef struct conn {
@@ -70,54 +63,31 @@ typedef struct conn {
     bool tls;
 } conn;
 
+/* Random numbers are the kernel's, or PSA's, in each process its own. */
 #if MBEDTLS_VERSION_NUMBER >= 0x04000000
-#define RANDOM /* PSA has them, and nobody gives them */
-
-static bool random_begin(tls_server *s)
-{
-    (void)s;
-    return psa_crypto_init() == PSA_SUCCESS;
-}
-
-static void random_use(tls_server *s)
-{
-    (void)s;
-}
-
-static bool random_renew(tls_server *s)
-{
-    mbedtls_psa_crypto_free();
-    return random_begin(s);
-}
+#define RANDOM
 #else
+static int random_bytes(void *user, unsigned char *bytes, size_t len)
+{
+    (void)user;
+    return getentropy(bytes, len);
+}
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000
-#define RANDOM , mbedtls_ctr_drbg_random, &s->random
+#define RANDOM , random_bytes, NULL
 #else
 #define RANDOM
 #endif
+#endif
 
-static bool random_begin(tls_server *s)
+static bool random_begin(void)
 {
-    mbedtls_entropy_init(&s->entropy);
-    mbedtls_ctr_drbg_init(&s->random);
 #if MBEDTLS_VERSION_NUMBER >= 0x03000000 && defined(MBEDTLS_PSA_CRYPTO_C)
-    if (psa_crypto_init() != PSA_SUCCESS)
-        return false;
+    mbedtls_psa_crypto_free();
+    return psa_crypto_init() == PSA_SUCCESS;
+#else
+    return true;
 #endif
-    return mbedtls_ctr_drbg_seed(&s->random, mbedtls_entropy_func, &s->entropy,
-                                 NULL, 0) == 0;
 }
-
-static void random_use(tls_server *s)
-{
-    mbedtls_ssl_conf_rng(&s->conf, mbedtls_ctr_drbg_random, &s->random);
-}
-
-static bool random_renew(tls_server *s)
-{
-    return mbedtls_ctr_drbg_reseed(&s->random, NULL, 0) == 0;
-}
-#endif
 
 static void tls_load(tls_server *s, const char *cert, const char *key)
 {
@@ -125,7 +95,7 @@ static void tls_load(tls_server *s, const char *cert, const char *key)
     mbedtls_ssl_config_init(&s->conf);
     mbedtls_x509_crt_init(&s->cert);
     mbedtls_pk_init(&s->key);
-    good = random_begin(s) && !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
+    good = random_begin() && !mbedtls_x509_crt_parse_file(&s->cert, cert) &&
            !mbedtls_pk_parse_keyfile(&s->key, key, NULL RANDOM) &&
            !mbedtls_ssl_config_defaults(&s->conf, MBEDTLS_SSL_IS_SERVER,
                                         MBEDTLS_SSL_TRANSPORT_STREAM,
@@ -133,7 +103,9 @@ static void tls_load(tls_server *s, const char *cert, const char *key)
            !mbedtls_ssl_conf_own_cert(&s->conf, &s->cert, &s->key);
     if (!good)
         die("no certificate: give --cert FILE --key FILE, or --plain");
-    random_use(s);
+#if MBEDTLS_VERSION_NUMBER < 0x04000000
+    mbedtls_ssl_conf_rng(&s->conf, random_bytes, NULL);
+#endif
 }
 
 static bool conn_open(conn *c, tls_server *server)
@@ -142,8 +114,7 @@ static bool conn_open(conn *c, tls_server *server)
     mbedtls_ssl_init(&c->ssl);
     if (!server)
         return true;
-    /* This process is a copy: its random numbers must be its own. */
-    if (!random_renew(server) || mbedtls_ssl_setup(&c->ssl, &server->conf) != 0)
+    if (!random_begin() || mbedtls_ssl_setup(&c->ssl, &server->conf) != 0)
         return false;
     mbedtls_ssl_set_bio(&c->ssl, &c->net, mbedtls_net_send, mbedtls_net_recv,
                         NULL);
@@ -188,259 +159,6 @@ static int conn_write_chunk(void *user, const char *bytes, size_t len)
                : TCALL_E_CLOSED;
 }
 
-/* ---- Choosing tools and filling in arguments ----
- *
- * A request is cut into parts at commas and "and"; for each part tcall_pick
- * chooses the tool that shares most words with it, and the arguments are the
- * numbers, the words of an enum, on or off, and the "quoted texts" of the
- * part, in the order of the properties. */
-
-enum { GUESS_TOOLS = 256, GUESS_WORDS = 256, GUESS_CALLS = 8 };
-
-typedef struct guess_word {
-    tcall_str text; /* without its quotes */
-    bool quoted;
-    bool last; /* a part ends with it */
-    bool used; /* it became an argument */
-} guess_word;
-
-typedef struct guess_call {
-    const char *name;
-    char arguments[4096];
-} guess_call;
-
-typedef struct guess {
-    tcall_tool tools[GUESS_TOOLS];
-    tcall_json parameters[GUESS_TOOLS]; /* of each */
-    int tool_count;
-    guess_word words[GUESS_WORDS];
-    int word_count;
-    int from, to; /* the words of the part at hand */
-    guess_call calls[GUESS_CALLS];
-    int call_count;
-    const char *lonely; /* a tool that was meant, but lacks an argument */
-    char missing[64];   /* that one's name */
-    tcall tc;
-    char memory[64 * 1024];
-} guess;
-
-static bool is_word(const guess_word *w, const char *text)
-{
-    size_t len = strlen(text); /* a plural is as good: miles for mile */
-    bool plural = w->text.len == len + 1 && tolower(w->text.ptr[len]) == 's';
-    return (w->text.len == len || plural) &&
-           strncasecmp(w->text.ptr, text, len) == 0;
-}
-
-/* Is the word one of a list, with a blank before and after each? */
-static bool is_one_of(const guess_word *w, const char *list)
-{
-    char text[16];
-    if (w->quoted || w->text.len + 3 > sizeof text)
-        return false;
-    snprintf(text, sizeof text, " %.*s ", (int)w->text.len, w->text.ptr);
-    return strcasestr(list, text) != NULL;
-}
-
-static void split_words(guess *g, tcall_str request)
-{
-    const char *p = request.ptr, *end = p + request.len;
-    g->word_count = 0;
-    while (g->word_count < GUESS_WORDS) {
-        guess_word *w = &g->words[g->word_count];
-        const char *from;
-        while (p < end && isspace((unsigned char)*p))
-            p++;
-        if (p == end)
-            break;
-        memset(w, 0, sizeof *w);
-        w->quoted = *p == '"' && memchr(p + 1, '"', (size_t)(end - p - 1));
-        from = p += w->quoted;
-        while (p < end && (w->quoted ? *p != '"' : !isspace((unsigned char)*p)))
-            p++;
-        w->text = (tcall_str){from, (size_t)(p - from)};
-        p += w->quoted;
-        while (!w->quoted && w->text.len &&
-               strchr(",;:.?!", w->text.ptr[w->text.len - 1])) {
-            w->last = true;
-            w->text.len--;
-        }
-        w->last = w->last || is_one_of(w, " and then ");
-        g->word_count += w->text.len > 0 || w->quoted;
-    }
-}
-
-static bool is_number(const guess_word *w, bool whole)
-{
-    char text[32], *end;
-    if (w->quoted || w->text.len >= sizeof text)
-        return false;
-    snprintf(text, sizeof text, "%.*s", (int)w->text.len, w->text.ptr);
-    strtod(text, &end);
-    return isdigit((unsigned char)text[*text == '-']) && !*end &&
-           !(whole && strchr(text, '.'));
-}
-
-/* What a word is as a value of this schema: writes it, or answers false. */
-static bool write_word(const guess_word *w, tcall_json schema, const char *type,
-                       tcall_writer *out)
-{
-    tcall_json values = tcall_json_get(schema, "enum");
-    if (values.tok) {
-        tcall_json v = tcall_json_first(values);
-        while (v.tok && !is_word(w, tcall_json_string(v, "")))
-            v = tcall_json_next(v);
-        return v.tok && tcall_write_json(out, v) == TCALL_OK;
-    }
-    if (strcmp(type, "boolean") == 0) {
-        bool on = is_one_of(w, " on true yes ");
-        return (on || is_one_of(w, " off false no ")) &&
-               tcall_write_bool(out, on) == TCALL_OK;
-    }
-    if (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)
-        return is_number(w, *type == 'i') &&
-               tcall_write_verbatim(out, w->text) == TCALL_OK;
-    return strcmp(type, "string") == 0 && w->quoted &&
-           tcall_write_str(out, w->text) == TCALL_OK;
-}
-
-static bool fill_object(guess *g, tcall_json schema, tcall_writer *out);
-
-/* The first unused word that suits. */
-static bool fill_value(guess *g, tcall_json schema, tcall_writer *out)
-{
-    tcall_json any = tcall_json_get(schema, "anyOf"), type;
-    const char *name;
-    bool filled;
-    if (any.tok)
-        schema = tcall_json_first(any);
-    type = tcall_json_get(schema, "type");
-    if (tcall_json_type(type) == TCALL_ARRAY)
-        type = tcall_json_first(type);
-    name = tcall_json_string(type, "");
-    if (strcmp(name, "object") == 0)
-        return fill_object(g, schema, out);
-    if (strcmp(name, "array") == 0) {
-        tcall_write_open(out, '[');
-        filled = fill_value(g, tcall_json_get(schema, "items"), out);
-        tcall_write_close(out, ']');
-        return filled;
-    }
-    for (int i = g->from; i < g->to; i++) {
-        guess_word *w = &g->words[i];
-        if (!w->used && write_word(w, schema, name, out))
-            return w->used = true;
-    }
-    return false;
-}
-
-static bool is_required(tcall_json schema, tcall_str name)
-{
-    tcall_json v = tcall_json_first(tcall_json_get(schema, "required"));
-    while (v.tok && !tcall_str_eq(tcall_json_str(v), name))
-        v = tcall_json_next(v);
-    return v.tok != NULL;
-}
-
-/* Required properties first. False: one of them found nothing: missing. */
-static bool fill_object(guess *g, tcall_json schema, tcall_writer *out)
-{
-    tcall_json properties = tcall_json_get(schema, "properties");
-    tcall_write_open(out, '{');
-    for (int required = 1; required >= 0; required--)
-        for (tcall_json p = tcall_json_first(properties); p.tok;
-             p = tcall_json_next(p)) {
-            tcall_str name = tcall_json_key(p);
-            char value[2048];
-            tcall_writer w;
-            if (is_required(schema, name) != required)
-                continue;
-            tcall_writer_init(&w, value, sizeof value - 1);
-            if (fill_value(g, p, &w)) {
-                value[w.error ? 0 : w.len] = '\0';
-                tcall_write_str(out, name);
-                tcall_write_text(out, ":");
-                tcall_write_verbatim(out, tcall_str_of(value));
-            } else if (required) {
-                snprintf(g->missing, sizeof g->missing, "%.*s", (int)name.len,
-                         name.ptr);
-                return false;
-            }
-        }
-    tcall_write_close(out, '}');
-    return true;
-}
-
-static int never_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    (void)cx, (void)args, (void)out;
-    return TCALL_E_FAILED;
-}
-
-/* A registry to pick from. */
-static bool guess_tools(guess *g, tcall_writer *faults)
-{
-    tcall_desc d = {.block = g->memory,
-                    .block_size = sizeof g->memory,
-                    .tools = g->tools,
-                    .tool_count = (size_t)g->tool_count,
-                    .allow = TCALL_EVERYTHING,
-                    .report = faults};
-    return tcall_init(&g->tc, &d) == TCALL_OK;
-}
-
-/* Adds a call of this tool, if the part has all its arguments. */
-static void add_call(guess *g, int tool)
-{
-    guess_call *call = &g->calls[g->call_count];
-    tcall_writer w;
-    for (int i = g->from; i < g->to; i++)
-        g->words[i].used = false;
-    tcall_writer_init(&w, call->arguments, sizeof call->arguments - 1);
-    g->lonely = g->tools[tool].name;
-    if (!fill_object(g, g->parameters[tool], &w) || w.error)
-        return;
-    call->arguments[w.len] = '\0';
-    call->name = g->lonely;
-    g->call_count++;
-}
-
-/* What a part asks for, if anything. Quoted texts do not choose tools. */
-static void guess_part_call(guess *g)
-{
-    static const tcall_pick_opts opts = {.max = 1, .allow_unsafe = true};
-    tcall_picked pick;
-    char text[2048];
-    size_t n = 0;
-    text[0] = '\0';
-    for (int i = g->from; i < g->to && n < sizeof text; i++)
-        if (!g->words[i].quoted)
-            n += (size_t)snprintf(text + n, sizeof text - n, "%.*s ",
-                                  (int)g->words[i].text.len,
-                                  g->words[i].text.ptr);
-    if (g->call_count < GUESS_CALLS &&
-        tcall_pick(&g->tc, tcall_str_of(text), &opts, &pick, 1) == 1)
-        add_call(g, pick.index);
-}
-
-/* Makes the calls that a request asks for: those of its parts, or of all. */
-static void guess_calls(guess *g, tcall_str request)
-{
-    split_words(g, request);
-    g->call_count = g->from = 0;
-    g->lonely = NULL;
-    for (int i = 0; i < g->word_count; i++) {
-        g->to = i + 1;
-        if (!g->words[i].last && g->to < g->word_count)
-            continue;
-        guess_part_call(g);
-        g->from = g->to;
-    }
-    g->from = 0;
-    if (!g->call_count)
-        guess_part_call(g);
-}
-
 /* ---- What is asked, whichever format it came in ---- */
 
 typedef enum format { OPENAI, ANTHROPIC, OLLAMA } format;
@@ -450,6 +168,7 @@ typedef struct ask {
     const char *model;
     bool stream;
     bool none;      /* tool_choice: no call may be made */
+    int turns;      /* how often the user said something */
     tcall_str text; /* what the user said last */
     /* Calls since then, with their results as far as they are there. */
     tcall_str names[MAX_RESULTS], results[MAX_RESULTS];
@@ -475,6 +194,7 @@ static void user_said(ask *a, tcall_json text)
     require(a, a->call_count == a->result_count,
             "tool calls must be followed by a result for each of them");
     a->text = tcall_json_str(text);
+    a->turns++;
     a->call_count = a->result_count = 0;
 }
 
@@ -602,33 +322,69 @@ typedef struct reply {
     int call_count;
 } reply;
 
+/* A result as people read it: of a JSON object its members, of a failure what
+ * went wrong, all else as it is. */
+static void say_result(tcall_str result, tcall_writer *w)
+{
+    static char copy[64 * 1024];
+    tcall_tok tokens[256];
+    tcall_json object, v;
+    int len = snprintf(copy, sizeof copy, "%.*s", (int)result.len, result.ptr);
+    if (tcall_json_parse(&object, copy, (size_t)len, tokens,
+                         TCALL_ARRAY_LEN(tokens), NULL) < 0 ||
+        tcall_json_type(object) != TCALL_OBJECT) {
+        put(w, memchr(result.ptr, '\n', result.len) ? "\n" : " ");
+        tcall_write_bytes(w, result.ptr, result.len);
+        return;
+    }
+    v = tcall_json_get(object, "error");
+    if (v.tok) {
+        put(w, " %j", tcall_json_string(v, ""));
+        return;
+    }
+    for (v = tcall_json_first(object); v.tok; v = tcall_json_next(v)) {
+        tcall_str key = tcall_json_key(v), text = tcall_json_str(v);
+        put(w, v.tok == tcall_json_first(object).tok ? " " : ", ");
+        tcall_write_bytes(w, key.ptr, key.len);
+        put(w, " ");
+        if (tcall_json_type(v) == TCALL_STRING)
+            tcall_write_bytes(w, text.ptr, text.len);
+        else
+            tcall_write_json(w, v);
+    }
+}
+
 static void say_results(const ask *a, tcall_writer *w)
 {
     for (int i = 0; i < a->call_count; i++) {
-        put(w, i ? "\nThe tool " : " The tool ");
+        put(w, i ? "\nThe tool " : "The tool ");
         tcall_write_bytes(w, a->names[i].ptr, a->names[i].len);
-        put(w, a->failed[i] ? " could not do it: " : " answered: ");
-        tcall_write_bytes(w, a->results[i].ptr, a->results[i].len);
+        put(w, a->failed[i] ? " could not do it:" : " answered:");
+        say_result(a->results[i], w);
     }
 }
 
 static void say_tools(const ask *a, tcall_writer *w)
 {
     const guess *g = &a->guess;
-    if (g->lonely) {
-        put(w, " To call the tool %j I need a value for '%j'", g->lonely,
-            g->missing);
-        put(w, "; put texts in quotes.");
+    if (g->lonely && *g->elsewhere) {
+        put(w, "I cannot do that for %j: the tool %j takes no place.",
+            g->elsewhere, g->lonely);
         return;
     }
-    put(w, a->none || !g->tool_count
-               ? " There is no tool that I may use."
-               : " I found no tool that fits. There are:");
-    for (int i = 0; i < g->tool_count && !a->none; i++) {
-        const char *about = g->tools[i].description;
-        put(w, "\n- %j: ", g->tools[i].name);
-        tcall_write_bytes(w, about, strcspn(about, ".\n"));
+    if (g->lonely) {
+        put(w, "To call the tool %j I need a value for '%j'.", g->lonely,
+            g->missing);
+        return;
     }
+    if (a->none || !g->tool_count) {
+        put(w, "There is no tool that I may use.");
+        return;
+    }
+    put(w, "No tool of mine does that. I have:");
+    for (int i = 0; i < g->tool_count; i++)
+        put(w, i ? ", %j" : " %j", g->tools[i].name);
+    put(w, ".");
 }
 
 /* The calls depend on the user's words alone; the first were made already. */
@@ -649,7 +405,8 @@ static void decide(ask *a, reply *r)
         snprintf(r->ids[i], sizeof r->ids[i], "call_%08x", rand());
     tcall_writer_init(&w, r->text, sizeof r->text - 1);
     if (!r->call_count) {
-        put(&w, "I am the stand-in model, no real language model.");
+        if (a->turns <= 1)
+            put(&w, "I am the stand-in model, no real language model. ");
         (a->call_count ? say_results : say_tools)(a, &w);
     }
     r->text[w.fill] = '\0';

@@ -110,15 +110,15 @@ static const struct {
      {"call     read_gpio {\"pin\":17}", "{\"pin\":17,\"on\":true"}},
     {"switch gpio 3 off and switch gpio 4 on",
      {"call     write_gpio {\"pin\":3,\"on\":false}",
-      "call     write_gpio {\"pin\":4,\"on\":true}", "stand-in",
-      "{\"pin\":4,\"on\":true"}},
+      "call     write_gpio {\"pin\":4,\"on\":true}",
+      "The tool write_gpio answered: pin 3", "pin 4, on true"}},
     {"convert 20 celsius to fahrenheit",
      {"call     convert_unit "
       "{\"value\":20,\"from\":\"celsius\",\"to\":\"fahrenheit\"}"}},
     {"convert 26.2 miles to kilometres",
      {"call     convert_unit "
       "{\"value\":26.2,\"from\":\"mile\",\"to\":\"kilometre\"}",
-      "42.16481", "stand-in", "42.16481"}},
+      "42.16481", "The tool convert_unit answered: value 42.16481"}},
     {"convert -40 celsius to fahrenheit",
      {"call     convert_unit "
       "{\"value\":-40,\"from\":\"celsius\",\"to\":\"fahrenheit\"}",
@@ -127,12 +127,12 @@ static const struct {
      {"call     get_time {}", "call     get_system_status {}",
       "The tool get_time answered", "The tool get_system_status answered"}},
     {"convert 5 kilograms to miles",
-     {"failed   ", "cannot be converted", "stand-in", "could not do it"}},
+     {"failed   ", "cannot be converted", "could not do it"}},
     {"switch gpio 99 on", {"refused  invalid", "/pin", "could not do it"}},
     {"switch on the gpio", {"I need a value for \"pin\""}},
-    {"Hello, who are you?", {"stand-in model, no real language model"}},
+    {"Hello, who are you?", {"No tool of mine does that. I have: get_time"}},
     {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \"quoted\" \\ and\ttab",
-     {"stand-in model"}},
+     {"No tool of mine does that"}},
 };
 
 static void check_turns(const char *provider, bool stream)
