@@ -2298,7 +2298,8 @@ typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
-    const struct tcall_turn *turn; /* that begins or ends, else NULL */
+    const struct tcall_turn *turn;    /* that begins or ends, else NULL */
+    const struct tcall_picked *picks; /* PICK: so many as tools says */
     tcall_str text;
     int error;
     int verdict;
@@ -16638,6 +16639,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
+    event.picks = picks;
     event.tools = (size_t)count;
     event.bytes = tcall_pick_saved(tc, picks, count);
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);

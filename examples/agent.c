@@ -922,6 +922,7 @@ static bool start_transport(tcall_transport *t, const options *o)
     if (!f)
         return fail("cannot open", path);
     *t = o->replay ? trace_replay(&tracer, f) : trace_record(&tracer, f, *t);
+    tracer.block = &tc.block;
     return true;
 }
 

@@ -15,6 +15,11 @@
  *     {"ms":9,"round":1,"event":"text","bytes":3}     from trace_event
  *     {"ms":9,"round":1,"end":"ok"}                   or an error's code
  *
+ * Each event tells what it has: bytes, tools, took_ms; of picks their scores in
+ * thousandths, of a call that was checked what was found. With t.block it tells
+ * how much of that was in use, and the most that ever was. examples/trace.c
+ * makes a page of it all.
+ *
  * What a header has as its secret, in this exchange or one before, is written
  * as *** wherever it stands, in whatever pieces it comes: see >>mask in
  * toolcall.h for how it may be written, and what is not found. Characters that
@@ -37,7 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACE_SECRETS = 8 };
+enum { TRACE_SECRETS = 8, TRACE_PICKS = 100 };
 
 /* A mask for each secret, each in front of the next. */
 typedef struct trace_masks {
@@ -47,6 +52,9 @@ typedef struct trace_masks {
 typedef struct trace {
     FILE *file;
     tcall_transport inner; /* none in a replay */
+    /* That of the registry, to be set after trace_record; NULL: its use is not
+     * written down. */
+    const tcall_block *block;
     const char *secrets[TRACE_SECRETS];
     tcall_response *res;
     uint32_t began, ms;
@@ -62,7 +70,7 @@ typedef struct trace {
     /* replaying: the line that is next, and how much of it was given */
     char *line;
     size_t room, given;
-    tcall_tok tok[64];
+    tcall_tok tok[256];
     tcall_json value;
     bool differs_here;
     int differs; /* requests that are not those of the file */
@@ -390,6 +398,73 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
     return r;
 }
 
+/* What the checks of a call found, in words and for errors as the model reads
+ * them. */
+static void trace_checks(trace *t, tcall_writer *w, const tcall_call *call)
+{
+    trace_masks masks;
+    char buf[256];
+    tcall_writer said;
+    int i;
+
+    trace_masks_init(t, &masks, trace_to_writer, w);
+    tcall_writer_init(&said, buf, sizeof buf);
+    tcall_writer_sink(&said, tcall_mask_put, &masks.of[0]);
+    tcall_write_key(w, "checks");
+    tcall_write_quote(w);
+    if (call->error < 0) {
+        tcall_write_open(&said, '{');
+        tcall_write_call_errors(&said, call);
+        tcall_write_close(&said, '}');
+    } else {
+        tcall_write_text(&said, call->repaired ? "valid, repaired" : "valid");
+        for (i = 0; i < TCALL_FIX_COUNT; i++) {
+            tcall_write_text(&said, call->fixes >> i & 1 ? ", fixed " : "");
+            tcall_write_text(&said,
+                             call->fixes >> i & 1 ? tcall_fix_name(i) : "");
+        }
+        if (call->coercions) {
+            tcall_write_text(&said, ", values converted: ");
+            tcall_write_int(&said, call->coercions);
+        }
+    }
+    tcall_writer_flush(&said);
+    trace_masks_end(&masks);
+    tcall_write_unquote(w);
+}
+
+static void trace_number(tcall_writer *w, const char *key, size_t n)
+{
+    if (n) {
+        tcall_write_key(w, key);
+        tcall_write_int(w, (long)n);
+    }
+}
+
+static void trace_picks(tcall_writer *w, const tcall_event *e)
+{
+    size_t i;
+
+    tcall_write_key(w, "picks");
+    tcall_write_open(w, '{');
+    for (i = 0; i < e->tools && i < TRACE_PICKS; i++) {
+        tcall_write_key(w, e->picks[i].tool->name);
+        tcall_write_int(w, e->picks[i].score);
+    }
+    tcall_write_close(w, '}');
+}
+
+static void trace_figures(const trace *t, tcall_writer *w, const tcall_event *e)
+{
+    trace_number(w, e->picks ? "saved" : "bytes", e->bytes);
+    trace_number(w, "tools", e->tools);
+    trace_number(w, "took_ms", e->ms);
+    if (t->block) {
+        trace_number(w, "used", t->block->low + t->block->high);
+        trace_number(w, "peak", t->block->peak);
+    }
+}
+
 /* For on_event; does nothing in a replay. Of what comes in pieces only the
  * size is written: the answer has it, and half a secret cannot be told. */
 static inline void trace_event(trace *t, const tcall_event *e)
@@ -424,18 +499,26 @@ static inline void trace_event(trace *t, const tcall_event *e)
         tcall_write_key(&w, "error");
         tcall_write_string(&w, tcall_error_code(e->error));
     }
-    if (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT ||
-        e->item) {
-        tcall_write_key(&w, "bytes");
-        tcall_write_int(&w, (long)(e->item ? e->item->text.len : e->text.len));
-    } else if (e->text.len) {
+    if (e->item)
+        trace_number(&w, "bytes", e->item->text.len);
+    else if (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT)
+        trace_number(&w, "bytes", e->text.len);
+    else if (e->text.len)
         trace_string(t, &w, "text", e->text);
-    }
     if (e->call) {
         trace_string(t, &w, "id", e->call->id);
         trace_string(t, &w, "name", e->call->name);
         trace_string(t, &w, "arguments", e->call->arguments);
     }
+    if (e->kind == TCALL_EVENT_HYDRATED)
+        trace_checks(t, &w, e->call);
+    if (e->kind == TCALL_EVENT_VERDICT) {
+        tcall_write_key(&w, "approved");
+        tcall_write_bool(&w, e->verdict == TCALL_VERDICT_ALLOW);
+    }
+    if (e->picks)
+        trace_picks(&w, e);
+    trace_figures(t, &w, e);
     trace_end_line(t, &w);
 }
 

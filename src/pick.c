@@ -531,6 +531,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     if (!tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
+    event.picks = picks;
     event.tools = (size_t)count;
     event.bytes = tcall_pick_saved(tc, picks, count);
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);

@@ -245,7 +245,8 @@ typedef struct tcall_event {
     tcall_event_kind kind;
     const tcall_call *call; /* NULL where it concerns none */
     const struct tcall_item *item;
-    const struct tcall_turn *turn; /* that begins or ends, else NULL */
+    const struct tcall_turn *turn;    /* that begins or ends, else NULL */
+    const struct tcall_picked *picks; /* PICK: so many as tools says */
     tcall_str text;
     int error;
     int verdict;

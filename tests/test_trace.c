@@ -353,8 +353,65 @@ static tcall_transport tracer_again(FILE *f)
     return trace_replay(&tracer, f);
 }
 
+/* What examples/trace.c makes a page of: picks with their scores, the checks of
+ * a call, and the memory in use. */
+static void check_events(void)
+{
+    static tcall_tool tools[2];
+    static const char *const expected[] = {
+        "{\"ms\":1,\"round\":0,\"event\":\"pick\",\"picks\":{\"lamp\":812,"
+        "\"pump\":40},\"saved\":99,\"tools\":2,\"used\":30,\"peak\":50}\n",
+        "{\"ms\":2,\"round\":0,\"event\":\"hydrated\",\"id\":\"\",\"name\":"
+        "\"lamp\",\"arguments\":\"{}\",\"checks\":\"valid, fixed code-fence, "
+        "values converted: 2\",\"took_ms\":7,\"used\":30,\"peak\":50}\n"};
+    tcall_transport t = {open_, write_, read_, close_, now_, wait_, NULL, NULL};
+    FILE *f = tmpfile();
+    tcall_picked picks[2];
+    tcall_block block;
+    tcall_event e;
+    tcall_call call;
+    char line[512];
+    size_t i;
+
+    memset(picks, 0, sizeof picks);
+    memset(&block, 0, sizeof block);
+    memset(&e, 0, sizeof e);
+    memset(&call, 0, sizeof call);
+    tools[0].name = "lamp";
+    tools[1].name = "pump";
+    picks[0].tool = &tools[0];
+    picks[0].score = 812;
+    picks[1].tool = &tools[1];
+    picks[1].score = 40;
+    block.low = 10;
+    block.high = 20;
+    block.peak = 50;
+    now = 0;
+    t = trace_record(&tracer, f, t);
+    tracer.block = &block;
+    e.kind = TCALL_EVENT_PICK;
+    e.picks = picks;
+    e.tools = 2;
+    e.bytes = 99;
+    trace_event(&tracer, &e);
+    memset(&e, 0, sizeof e);
+    call.name = tcall_str_of("lamp");
+    call.arguments = tcall_str_of("{}");
+    call.fixes = TCALL_FIX_FENCE;
+    call.coercions = 2;
+    e.kind = TCALL_EVENT_HYDRATED;
+    e.call = &call;
+    e.ms = 7;
+    trace_event(&tracer, &e);
+    rewind(f);
+    for (i = 0; i < TCALL_ARRAY_LEN(expected); i++)
+        CHECK(fgets(line, sizeof line, f) && strcmp(line, expected[i]) == 0);
+    fclose(f);
+}
+
 int main(void)
 {
+    check_events();
     make_answers();
     for (piece = 1; piece < 600; piece += piece < 60 ? 1 : 97) {
         tcall_transport t = {open_, write_, read_, close_,
