@@ -91,12 +91,15 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
+WORKSPACE = .
 run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
-	@$(BUILD)/agent
+	@$(BUILD)/agent --workspace $(WORKSPACE)
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) tests/conformance.py tests/examples.py tests/terminal.py tests/trace_page.py tests/lint.py tests/pick.py \
+	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) \
+	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py \
+	    tests/trace_page.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
