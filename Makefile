@@ -91,12 +91,15 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
+WORKSPACE = .
 run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
-	@$(BUILD)/agent
+	@$(BUILD)/agent --workspace $(WORKSPACE)
 
 test: all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) tests/conformance.py tests/examples.py tests/terminal.py tests/trace_page.py tests/lint.py tests/pick.py \
+	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) \
+	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py \
+	    tests/trace_page.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
@@ -196,7 +199,10 @@ $(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
 $(programs): $(BUILD)/%: examples/%.c $(tools) $(port)
-	$(HUSH) $(COMPILE) $< $(tools) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+	$(HUSH) $(COMPILE) $< $(filter %.o,$^) $(tools) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+# The agent has parts of its own.
+agent_parts = $(patsubst %.c,$(BUILD)/%.o,$(wildcard examples/agent/*.c))
+$(BUILD)/agent: $(agent_parts)
 $(BUILD)/shapes: tools/shapes.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes
@@ -213,7 +219,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD) && touch $@
@@ -257,6 +263,6 @@ install: toolcall.h $(made) $(foreach part,$(filter-out core,$(parts)),$(BUILD)/
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
         bench bench-pick coverage mutants figures deps docs format format-check install clean
