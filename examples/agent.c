@@ -11,11 +11,14 @@
  *                        pages and sub-agents
  *     --allow-command NAME   in that directory, with any options; repeat it
  *     --yes              approve every call that asks
+ *     --quiet            the answer alone; --verbose: a line for each step
+ *     --json             what happens, as JSON Lines, instead of the answer
  *     --standin NAME     the stand-in model, speaking as provider NAME does
  *     --plain-http       allow http:// to other machines
  *     --trace FILE       write down what is sent, answered and done
  *     --replay FILE      take the answers from such a file, not from a server
  *
+ * The answer is on standard output, all else on standard error.
  * Without options the environment decides: OPENAI_API_KEY, ANTHROPIC_API_KEY
  * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
  * set, the stand-in answers: a program beside this one, no real model.
@@ -35,12 +38,14 @@
 #include "tools/todo.h"
 #include "tools/web.h"
 
+#include "examples/screen.h"
 #include "examples/trace.h"
 #include "examples/typing.h"
 
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -393,136 +398,21 @@ static int convert_unit(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 }
 
 /* --------------------------------------------------------------------------
- * 2. The terminal: shows what happens, and asks for approval.
+ * 2. The person: sees what happens (screen.h), and is asked for approval.
  *
  * The library reports through one callback, on_event. It prints nothing.
  */
 
-typedef struct terminal {
-    bool asks;   /* somebody sits there */
-    bool colour; /* and sees colours */
-    bool yes;    /* --yes */
-    bool middle; /* in the middle of a line of the model's text */
-    int tools_sent;
+typedef struct person {
+    bool asks; /* somebody sits there */
+    bool yes;  /* --yes */
     typing typed;
     const tcall_tool *always[64]; /* tools that need no further yes */
     size_t always_count;
-} terminal;
+} person;
 
-/* Whatever others wrote comes to the terminal this way: without the key, which
- * they may repeat, and with characters that a terminal would obey shown, not
- * obeyed, by the filter that the tools have. */
-static int print_plain(void *user, const char *bytes, size_t len)
-{
-    return (int)fwrite(bytes, 1, len, *(FILE **)user);
-}
-
-static FILE *screen; /* stdout, or stderr for errors */
-static ttool_shown shown = {.sink = print_plain, .user = &screen};
-static tcall_mask mask = {.sink = ttool_shown_put, .user = &shown};
-
-static int print_bytes(void *user, const char *bytes, size_t len)
-{
-    (void)user;
-    return tcall_mask_put(&mask, bytes, len);
-}
-
-/* What waited for a rest that does not come. */
-static void print_end(void)
-{
-    tcall_mask_end(&mask);
-    ttool_shown_end(&shown);
-}
-
-/* A whole text. */
-static void print_str(tcall_str text)
-{
-    print_bytes(NULL, text.ptr, text.len);
-    print_end();
-}
-
-/* A line about what happens begins with a word for it. */
-static void begin_line(terminal *t, const char *word)
-{
-    print_end();
-    if (t->middle)
-        putchar('\n');
-    t->middle = false;
-    printf("%s  %-9s", t->colour ? "\033[2m" : "", word);
-}
-
-static void end_line(const terminal *t)
-{
-    puts(t->colour ? "\033[0m" : "");
-    fflush(stdout);
-}
-
-/* A writer that goes to the terminal through a small buffer. */
-static tcall_writer to_terminal(char *buf, size_t cap)
-{
-    tcall_writer w;
-
-    tcall_writer_init(&w, buf, cap);
-    tcall_writer_sink(&w, print_bytes, NULL);
-    return w;
-}
-
-/* The arguments as they were checked: these, no others, will be run. */
-static void print_arguments(const tcall_call *call)
-{
-    char buf[64];
-    tcall_writer w = to_terminal(buf, sizeof buf);
-
-    tcall_write_json(&w, call->args);
-    tcall_writer_flush(&w);
-    print_end();
-}
-
-/* How the check of a call's arguments went. */
-static void show_check(terminal *t, const tcall_call *call)
-{
-    char buf[64];
-    tcall_writer w = to_terminal(buf, sizeof buf);
-
-    begin_line(t, call->error < 0 ? "refused" : "checked");
-    if (call->error < 0) {
-        printf("%s: %s ", tcall_error_code(call->error),
-               tcall_error_text(call->error));
-        tcall_write_open(&w, '{');
-        tcall_write_call_errors(&w, call);
-        tcall_write_close(&w, '}');
-        tcall_writer_flush(&w);
-        print_end();
-    } else if (call->fixes || call->coercions) {
-        printf("valid as ");
-        print_arguments(call);
-        for (int i = 0; i < TCALL_FIX_COUNT; i++)
-            if (call->fixes >> i & 1)
-                printf(", fixed %s", tcall_fix_name(i));
-        if (call->coercions)
-            printf(", %d values converted", call->coercions);
-    } else {
-        printf("valid");
-    }
-    end_line(t);
-}
-
-static void show_call(terminal *t, const tcall_call *call)
-{
-    begin_line(t, "call");
-    print_str(call->name);
-    putchar(' ');
-    print_str(call->arguments);
-    end_line(t);
-}
-
-static void show_result(terminal *t, const tcall_event *e)
-{
-    begin_line(t, e->error < 0 ? "failed" : "result");
-    print_str(e->text);
-    printf(" (%lu ms)", (unsigned long)e->call->run_ms);
-    end_line(t);
-}
+static screen view;
+static trace events; /* --json */
 
 /* The tools of the table, and with --workspace the ready-made ones. */
 static tcall_tool all_tools[TCALL_ARRAY_LEN(tools) + TTOOL_FILE_TOOLS +
@@ -535,54 +425,20 @@ static const tcall_hook replaying[] = {TRACE_RESULTS(&tracer)};
 
 static void show_event(void *user, const tcall_event *e)
 {
-    terminal *t = user;
-
+    (void)user;
     trace_event(&tracer, e);
-    switch (e->kind) {
-    case TCALL_EVENT_REQUEST:
-        begin_line(t, "request");
-        printf("%lu bytes, tools sent: %d of %d", (unsigned long)e->bytes,
-               t->tools_sent, (int)tool_count);
-        end_line(t);
-        break;
-    case TCALL_EVENT_TEXT: /* a piece of it */
-        print_bytes(NULL, e->text.ptr, e->text.len);
-        t->middle = true;
-        fflush(stdout);
-        break;
-    case TCALL_EVENT_ANSWER:
-        begin_line(t, "answer");
-        printf("%lu bytes", (unsigned long)e->bytes);
-        end_line(t);
-        break;
-    case TCALL_EVENT_RETRY:
-        begin_line(t, "retry");
-        printf("%s, again in %lu ms", tcall_error_text(e->error),
-               (unsigned long)e->ms);
-        end_line(t);
-        break;
-    case TCALL_EVENT_HYDRATED:
-        show_call(t, e->call);
-        show_check(t, e->call);
-        break;
-    case TCALL_EVENT_VERDICT:
-        begin_line(t,
-                   e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
-        print_str(e->call->name);
-        end_line(t);
-        break;
-    case TCALL_EVENT_END: show_result(t, e); break;
-    default: break;
-    }
+    trace_event(&events, e);
+    if (!events.file)
+        screen_event(&view, e);
 }
 
-static bool is_always(const terminal *t, const tcall_tool *tool)
+static bool is_always(const person *p, const tcall_tool *tool)
 {
     size_t i = 0;
 
-    while (i < t->always_count && t->always[i] != tool)
+    while (i < p->always_count && p->always[i] != tool)
         i++;
-    return i < t->always_count;
+    return i < p->always_count;
 }
 
 /* Asked before a tool with .confirm runs: a person says y, n, or a for always,
@@ -590,25 +446,21 @@ static bool is_always(const terminal *t, const tcall_tool *tool)
  * does what was typed before the question. Without a person it is n. */
 static tcall_verdict approve(void *user, const tcall_call *call)
 {
-    terminal *t = user;
+    person *p = user;
     char said;
 
-    if (t->yes || is_always(t, call->tool))
+    if (p->yes || is_always(p, call->tool))
         return TCALL_VERDICT_ALLOW;
-    if (!t->asks) {
-        begin_line(t, "denied");
-        print_str(call->name);
-        printf(": nobody is here to ask (--yes approves every call)");
-        end_line(t);
+    if (!p->asks) {
+        screen_say(&view, "approve?",
+                   tcall_str_of("nobody is here to ask (--yes approves every "
+                                "call)"));
         return TCALL_VERDICT_DENY;
     }
-    begin_line(t, "approve?");
-    print_str(call->name);
-    putchar(' ');
-    print_arguments(call);
-    said = typing_choice(&t->typed, " [y, n, a for always; default n] ", "yan");
-    if (said == 'a' && t->always_count < TCALL_ARRAY_LEN(t->always))
-        t->always[t->always_count++] = call->tool;
+    screen_approval(&view, call);
+    said = typing_choice(&p->typed, " [y, n, a for always; default n] ", "yan");
+    if (said == 'a' && p->always_count < TCALL_ARRAY_LEN(p->always))
+        p->always[p->always_count++] = call->tool;
     return said == 'y' || said == 'a' ? TCALL_VERDICT_ALLOW
                                       : TCALL_VERDICT_DENY;
 }
@@ -643,7 +495,7 @@ static const backend backends[] = {
 typedef struct options {
     const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
         *workspace;
-    bool whole, yes, plain_http, help, version;
+    bool whole, yes, quiet, verbose, json, plain_http, help, version;
     ttool_command commands[16];
     size_t command_count;
     char request[4096]; /* the words of the command line */
@@ -782,12 +634,23 @@ static tcall_agent agent;
 static tport port;
 static bool port_started;
 static standin child;
-static terminal term;
+static person human;
 
 static uint32_t now_ms(void *user)
 {
     (void)user;
     return tport_posix_now_ms();
+}
+
+/* Tells how it goes, but not where only the answer is wanted. */
+static void note(const char *form, ...)
+{
+    va_list args;
+
+    va_start(args, form);
+    if (!view.quiet)
+        vfprintf(stderr, form, args);
+    va_end(args);
 }
 
 static bool fail(const char *what, const char *detail)
@@ -878,9 +741,7 @@ static bool start_tools(const options *o)
     d.report = &faults;
     d.hooks = replaying;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(replaying);
-    d.user = &term;
-    for (size_t i = 0; i < tool_count; i++)
-        term.tools_sent += tcall_enabled(&all_tools[i], d.allow);
+    d.user = &human;
     return tcall_init(&tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
 }
@@ -941,7 +802,8 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d->tc = &tc;
     d->provider = b->provider;
     d->model = model;
-    d->key = mask.secret = key;
+    d->key = key;
+    view.answer.mask.secret = view.notes.mask.secret = key;
     d->path = b->path;
     d->system = "You are an agent on a small Linux machine. Use the tools when "
                 "they help, and answer in a few words.";
@@ -949,6 +811,9 @@ static bool start_agent(const backend *b, const char *model, const char *key,
     d->stream = !o->whole;
     if (!start_transport(&d->transport, o))
         return false;
+    if (o->json)
+        trace_only_events(&events, stdout, key, &d->transport);
+    d->transport = screen_transport(&view, d->transport);
     r = tcall_agent_init(&agent, d);
     return r == TCALL_OK ||
            fail("cannot start",
@@ -965,7 +830,6 @@ static bool start(const options *o)
     bool real = !o->standin && (b || url);
     static char full[512];
 
-    screen = stdout;
     if (wish && !b)
         return fail("no such provider (see --help)", wish);
     if (!b)
@@ -973,7 +837,7 @@ static bool start(const options *o)
     if (!start_tools(o))
         return false;
     if (o->replay) {
-        printf("answers from %s, %s\n", o->replay, b->name);
+        note("answers from %s, %s\n", o->replay, b->name);
         return start_agent(b, model ? model : "none", NULL, o);
     }
     if (real) {
@@ -989,11 +853,11 @@ static bool start(const options *o)
         model = "stand-in";
         ca = ca ? ca : child.ca;
         snprintf(full, sizeof full, "%s%s", child.url, b->standin_base);
-        puts("The stand-in answers, no real language model. For a real one "
+        note("The stand-in answers, no real language model. For a real one "
              "set OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST "
-             "(see --help).");
+             "(see --help).\n");
     }
-    printf("%s at %s, %s\n", model, full, b->name);
+    note("%s at %s, %s\n", model, full, b->name);
     return start_port(full, o, ca) && start_agent(b, model, key, o);
 }
 
@@ -1003,19 +867,13 @@ static void show_error(int error)
     const char *said = agent.answer.message; /* a server's words */
     bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
 
-    print_end();
-    if (term.middle)
-        putchar('\n');
-    term.middle = false;
-    fflush(stdout);
+    screen_line(&view);
     fprintf(stderr, "error: %s", tcall_error_text(error));
     if (network && *tport_error(&port))
         said = tport_error(&port);
     if (*said)
         fprintf(stderr, ": ");
-    screen = stderr;
-    print_str(tcall_str_of(said));
-    screen = stdout;
+    outlet_str(&view.notes, tcall_str_of(said));
     if (agent.response.status >= 300)
         fprintf(stderr, " (HTTP status %d)", agent.response.status);
     if (agent.response.retry_after_ms > 0)
@@ -1047,10 +905,7 @@ static bool turn(const char *text)
     r = tcall_agent_run(&agent, tcall_str_of(text));
     sigaction(SIGINT, &before, NULL);
     clearerr(stdin);
-    print_end();
-    if (term.middle)
-        putchar('\n');
-    term.middle = false;
+    screen_line(&view);
     if (r < 0)
         show_error(r);
     fflush(stdout);
@@ -1203,14 +1058,14 @@ static bool next_line(void)
 
     memset(&own, 0, sizeof own);
     own.sa_handler = on_prompt_interrupt;
-    sigaction(SIGINT, term.asks ? &own : NULL, &before);
+    sigaction(SIGINT, human.asks ? &own : NULL, &before);
     do {
         typing_interrupted = 0;
-        read = typing_read(&term.typed, term.asks ? "> " : "",
-                           term.asks ? "... " : "");
+        read = typing_read(&human.typed, human.asks ? "> " : "",
+                           human.asks ? "... " : "");
         again = !read && typing_interrupted && !warned;
         if (again)
-            puts("\nCtrl-C once more leaves.");
+            fputs("\nCtrl-C once more leaves.\n", stderr);
         warned = true;
         clearerr(stdin);
     } while (again);
@@ -1228,21 +1083,21 @@ static bool chat(void)
     tcall_agent_save(&agent, &w);
     fresh_len = w.fill;
     while (next_line()) {
-        char *line = term.typed.text;
-        if (term.asks && is_farewell(line))
+        char *line = human.typed.text;
+        if (human.asks && is_farewell(line))
             return ok;
-        if (term.asks && *line == '/') {
+        if (human.asks && *line == '/') {
             if (!command(line))
                 return ok;
             continue;
         }
-        if (!term.asks && *line)
-            printf("> %s\n", line);
+        if (!human.asks && *line)
+            note("> %s\n", line);
         if (*line)
             ok = turn(line) && ok;
     }
-    if (term.asks)
-        putchar('\n');
+    if (human.asks)
+        putc('\n', stderr);
     return ok;
 }
 
@@ -1258,6 +1113,9 @@ static const char help[] =
     "                    and sub-agents\n"
     "  --allow-command N programs that may run there; repeat it for each\n"
     "  --yes             approve every call that asks\n"
+    "  --quiet           the answer alone\n"
+    "  --verbose         a line for each step, and all of it\n"
+    "  --json            what happens as JSON Lines instead of the answer\n"
     "  --standin NAME    the stand-in model, as provider NAME\n"
     "  --plain-http      allow http:// to other machines: all can read it\n"
     "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
@@ -1302,6 +1160,9 @@ static bool read_options(options *o, int argc, char **argv)
         {"--replay", &o->replay, NULL},
         {"--no-stream", NULL, &o->whole},
         {"--yes", NULL, &o->yes},
+        {"--quiet", NULL, &o->quiet},
+        {"--verbose", NULL, &o->verbose},
+        {"--json", NULL, &o->json},
         {"--plain-http", NULL, &o->plain_http},
         {"--help", NULL, &o->help},
         {"--version", NULL, &o->version},
@@ -1343,18 +1204,20 @@ int main(int argc, char **argv)
         o.help ? print_help() : (void)puts("agent " TOOLCALL_VERSION);
         return 0;
     }
-    term.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    term.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
-    term.yes = o.yes;
+    human.asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+    human.yes = o.yes;
+    view.quiet = o.quiet || o.json;
+    view.verbose = o.verbose;
+    view.tc = &tc;
+    screen_init(&view);
 
     ok = start(&o);
     if (ok) {
         ok = *o.request ? turn(o.request) : chat();
-        printf("The block's peak use: %lu of %lu bytes.\n",
-               (unsigned long)tcall_peak(&tc), (unsigned long)sizeof memory);
     }
     if (tracer.differs)
-        printf("%d requests were not as in the trace.\n", tracer.differs);
+        fprintf(stderr, "%d requests were not as in the trace.\n",
+                tracer.differs);
     if (port_started)
         tport_free(&port);
     if (tracer.file)
