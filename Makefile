@@ -19,7 +19,7 @@
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make docs    the API reference, build/reference.html, from the contracts in src/
 # make install PREFIX=/usr/local: headers, tools/ as a library and, but for
-#              NO_PORT=1, port/ as another
+#              NO_PORT=1, port/ as another, for CMake and pkg-config; also LIBDIR=lib
 # make toolcall.h  the header, made of its chapters in src/
 # make clean
 #
@@ -199,7 +199,10 @@ $(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
 $(programs): $(BUILD)/%: examples/%.c $(tools) $(port)
-	$(HUSH) $(COMPILE) $< $(tools) $(port) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+	$(HUSH) $(COMPILE) $< $(filter %.o,$^) $(tools) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+# The agent has parts of its own.
+agent_parts = $(patsubst %.c,$(BUILD)/%.o,$(wildcard examples/agent/*.c))
+$(BUILD)/agent: $(agent_parts)
 $(BUILD)/shapes: tools/shapes.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes
@@ -216,7 +219,7 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
+$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
 	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD) && touch $@
@@ -235,34 +238,31 @@ docs:
 	@src/reference >$(BUILD)/reference.html
 	@echo "  $(BUILD)/reference.html"
 
-# What pkg-config answers for toolcall, toolcall-tools and toolcall-port.
+# What is installed is in cmake/installed, for make as for CMake.
+LIBDIR ?= lib
+parts   = core $(if $(NO_PORT),,port) $(if $(filter Linux,$(shell uname)),tools)
 version = $(shell sed -n 's/.*define TOOLCALL_VERSION "\(.*\)"/\1/p' toolcall.h)
-to      = $(DESTDIR)$(PREFIX)
+pointer = $(shell echo __SIZEOF_POINTER__ | $(CC) $(CFLAGS) -E -P -xc -)
+up      = $(shell echo $(LIBDIR)/cmake/toolcall/ | sed 's|[^/]\{1,\}|..|g')
+made    = $(patsubst cmake/%.in,$(BUILD)/%,$(wildcard cmake/*.in))
 $(BUILD)/libtoolcall_port.a: $(port)
-	@$(AR) rcs $@ $(port)
-$(BUILD)/%.pc: cmake/%.pc.in FORCE
+	@rm -f $@ && $(AR) rcs $@ $(port)
+$(made): $(BUILD)/%: cmake/%.in FORCE
 	@mkdir -p $(BUILD)
-	@sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|' $< >$@
-ifeq ($(shell uname),Linux)
-install: install_tools
-endif
-install_tools: $(BUILD)/toolcall-tools.pc $(tools)
-	install -d $(to)/lib/pkgconfig
-	install -m 644 $(tools) $(to)/lib
-	install -m 644 $(BUILD)/toolcall-tools.pc $(to)/lib/pkgconfig
-install: toolcall.h $(BUILD)/toolcall.pc $(if $(NO_PORT),,$(BUILD)/toolcall-port.pc $(BUILD)/libtoolcall_port.a)
-	install -d $(to)/include/toolcall/tools $(to)/include/toolcall/port $(to)/lib/pkgconfig
-	install -m 644 toolcall.h $(to)/include
-	install -m 644 tools/*.h tools/shapes.c $(to)/include/toolcall/tools
-	install -m 644 $(BUILD)/toolcall.pc $(to)/lib/pkgconfig
-ifndef NO_PORT
-	install -m 644 port/*.h $(to)/include/toolcall/port
-	install -m 644 $(BUILD)/libtoolcall_port.a $(to)/lib
-	install -m 644 $(BUILD)/toolcall-port.pc $(to)/lib/pkgconfig
-endif
+	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|; s|@LIBDIR@|$(LIBDIR)|' \
+	    -e 's|@UP@|$(up)|; s|@JSMN@|$(if $(JSMN),ON,OFF)|; s|@POINTER@|$(pointer)|' $< >$@
+install: toolcall.h $(made) $(foreach part,$(filter-out core,$(parts)),$(BUILD)/libtoolcall_$(part).a)
+	@sed '/^#/d; s|LIBDIR|$(LIBDIR)|; s|BUILD/|$(BUILD)/|g' cmake/installed | \
+	while read -r part to files; do \
+	    case " $(parts) " in *" $$part "*) \
+	        install -d "$(DESTDIR)$(PREFIX)/$$to" && \
+	        install -m 644 $$files "$(DESTDIR)$(PREFIX)/$$to" || exit 1 ;; \
+	    esac; \
+	done
+	@echo "  $(DESTDIR)$(PREFIX)"
 clean:
 	rm -rf $(BUILD)
 
--include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d)
+-include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants figures deps docs format format-check install install_tools clean
+        bench bench-pick coverage mutants figures deps docs format format-check install clean

@@ -68,7 +68,8 @@ def build(kind, tls, name=None, *more_flags):
     port = [s for s in (ROOT / "port").glob("*.c") if s.stem not in ("lwip", "curl")]
     tools = [s for s in (ROOT / "tools").glob("*.c")
              if program == "agent" and s.stem != "shapes"]
-    run(cc, *flags, ROOT / "examples" / f"{program}.c", *tools, *port, *objects,
+    parts = (ROOT / "examples" / program).glob("*.c")
+    run(cc, *flags, ROOT / "examples" / f"{program}.c", *parts, *tools, *port, *objects,
         "-Wl,--gc-sections", "-pthread", *more.split(), "-o",
         out / (name or program))
     return out / (name or program)

@@ -1,52 +1,12 @@
-/*
- * screen.h - what a person sees of an agent at work, for examples/agent.c
- *
- *     screen_init(&s);
- *     transport = screen_transport(&s, transport);
- *     screen_event(&s, event);    from on_event of the registry
- *
- * The answer goes to stdout as it comes, all else to stderr: a line for each
- * call that grows while it is checked, approved and run, a line at the end of a
- * turn, and on a terminal that obeys a sign that time passes in every wait.
- * What others wrote goes through the key's mask and through ttool_shown first.
- */
-#ifndef SCREEN_H
-#define SCREEN_H
+/* screen.c - see screen.h */
+#define _GNU_SOURCE
+#include "examples/agent/screen.h"
 
-#include "toolcall.h"
-
-#include "tools/shown.h"
-
-#include <stdio.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-/* stdout or stderr, behind the filters. */
-typedef struct outlet {
-    FILE *file;
-    bool flat;   /* as a part of a line: what breaks it is a blank */
-    size_t room; /* flat: characters before the rest is cut off */
-    ttool_shown shown;
-    tcall_mask mask;
-} outlet;
-
-typedef struct screen {
-    bool quiet;   /* the answer, and what is asked */
-    bool verbose; /* a line for each step, and all of it */
-    bool lively;  /* stderr is a terminal that obeys */
-    bool colour;
-    outlet answer, notes;
-    bool middle;          /* of a line of the answer */
-    const tcall_call *on; /* the call whose line grows */
-    tcall_transport inner;
-    uint32_t last, began; /* when something was shown; when the turn began */
-    bool turning;         /* the sign is there */
-    char doing[48]; /* what a tool says of its progress, beside the sign */
-    size_t sent, received; /* bytes, in this turn */
-    const tcall *tc;       /* whose memory is told of */
-} screen;
 
 /* ---- ways out ---- */
 
@@ -129,8 +89,7 @@ static void screen_clear(screen *s)
     s->last = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
 }
 
-/* Ends the line that is there, of the answer or of a call. */
-static void screen_line(screen *s)
+void screen_line(screen *s)
 {
     screen_clear(s);
     outlet_end(&s->answer);
@@ -229,8 +188,7 @@ static void screen_result(screen *s, const tcall_event *e)
     s->doing[0] = '\0';
 }
 
-/* A line of its own: what the words say, and a text of somebody else. */
-static void screen_say(screen *s, const char *word, tcall_str text)
+void screen_say(screen *s, const char *word, tcall_str text)
 {
     screen_begin(s, NULL, word);
     outlet_str(&s->notes, text);
@@ -324,7 +282,7 @@ static void screen_step(screen *s, const tcall_event *e)
     }
 }
 
-static void screen_event(screen *s, const tcall_event *e)
+void screen_event(screen *s, const tcall_event *e)
 {
     switch (e->kind) {
     case TCALL_EVENT_TURN:
@@ -370,8 +328,7 @@ static bool screen_change(screen *s, const tcall_call *call)
     return true;
 }
 
-/* Shows what would run; a question follows. */
-static void screen_approval(screen *s, const tcall_call *call)
+void screen_approval(screen *s, const tcall_call *call)
 {
     screen_line(s);
     fprintf(stderr, "  %-9s", "approve?");
@@ -445,8 +402,7 @@ static void screen_wants(void *user, tcall_wait *wait)
     s->inner.wants(s->inner.user, wait);
 }
 
-/* A transport that does as the inner one does, and shows its waits. */
-static tcall_transport screen_transport(screen *s, tcall_transport inner)
+tcall_transport screen_transport(screen *s, tcall_transport inner)
 {
     tcall_transport t = inner;
     s->inner = inner;
@@ -461,7 +417,7 @@ static tcall_transport screen_transport(screen *s, tcall_transport inner)
     return t;
 }
 
-static void screen_init(screen *s)
+void screen_init(screen *s)
 {
     const char *term = getenv("TERM");
     bool obeys = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
@@ -471,4 +427,22 @@ static void screen_init(screen *s)
     s->lively = obeys && !s->quiet;
 }
 
-#endif /* SCREEN_H */
+void screen_hide(screen *s, const char *secret)
+{
+    s->answer.mask.secret = s->notes.mask.secret = secret;
+}
+
+void screen_print(screen *s, tcall_str text)
+{
+    outlet_str(&s->notes, text);
+}
+
+void screen_note(screen *s, const char *form, ...)
+{
+    va_list args;
+
+    va_start(args, form);
+    if (!s->quiet)
+        vfprintf(stderr, form, args);
+    va_end(args);
+}

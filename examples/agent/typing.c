@@ -1,15 +1,8 @@
-/*
- * typing.h - lines that a person types, for examples/agent.c
- *
- * A line is as long as it is. One that ends in \ goes on in the next; one that
- * begins with """ goes on up to the line that ends so.
- */
-#ifndef TYPING_H
-#define TYPING_H
+/* typing.c - see typing.h */
+#define _GNU_SOURCE
+#include "examples/agent/typing.h"
 
 #include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
@@ -17,13 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-typedef struct typing {
-    char *text; /* what was typed; valid up to the next one */
-    size_t size;
-} typing;
-
-/* Set by the handler of SIGINT: what is read then ends. */
-static volatile sig_atomic_t typing_interrupted;
+volatile sig_atomic_t typing_interrupted;
 
 /* Waits for input. The signal may come at any moment: it is let in only while
  * this sleeps. False: it came. */
@@ -89,9 +76,7 @@ static bool typing_more(typing *t, const char *prompt, bool quoted)
     return true;
 }
 
-/* Reads what a person types after the prompt. False at the end of the input, or
- * when a signal came. */
-static bool typing_read(typing *t, const char *prompt, const char *more)
+bool typing_read(typing *t, const char *prompt, const char *more)
 {
     fputs(prompt, stderr);
     fflush(stderr);
@@ -99,9 +84,7 @@ static bool typing_read(typing *t, const char *prompt, const char *more)
            typing_more(t, more, strncmp(t->text, "\"\"\"", 3) == 0);
 }
 
-/* Asks for one of these letters, as a line of its own. What was typed before is
- * no answer. Returns the last of them for anything else. */
-static char typing_choice(typing *t, const char *question, const char *letters)
+char typing_choice(typing *t, const char *question, const char *letters)
 {
     const size_t count = strlen(letters);
     tcflush(STDIN_FILENO, TCIFLUSH);
@@ -112,5 +95,3 @@ static char typing_choice(typing *t, const char *question, const char *letters)
                ? *t->text
                : letters[count - 1];
 }
-
-#endif /* TYPING_H */

@@ -1,0 +1,72 @@
+/*
+ * session.h - what the parts of the example agent share
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "port/port.h"
+
+#include "toolcall.h"
+
+#include "tools/files.h"
+#include "tools/shell.h"
+#include "tools/task.h"
+#include "tools/todo.h"
+#include "tools/web.h"
+
+#include "examples/agent/approval.h"
+#include "examples/agent/backend.h"
+#include "examples/agent/machine.h"
+#include "examples/agent/screen.h"
+#include "examples/agent/typing.h"
+
+#include <stdio.h>
+
+typedef struct options {
+    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
+        *workspace;
+    bool whole, yes, quiet, verbose, json, plain_http, help, version;
+    ttool_command commands[16];
+    size_t command_count;
+    char request[4096]; /* the words of the command line */
+} options;
+
+/* The ready-made tools that --workspace adds, and what they work with. */
+typedef struct workshop {
+    ttool_workspace workspace;
+    ttool_todo todo;
+    ttool_web web;
+    ttool_task task;
+    ttool_shell shell;
+    char workspace_memory[4 * TTOOL_MEMORY], todo_memory[16 * 1024],
+        web_memory[TTOOL_WEB_MEMORY], task_memory[256 * 1024];
+} workshop;
+
+#define SESSION_TOOLS                                                        \
+    (MACHINE_TOOLS + TTOOL_FILE_TOOLS + TTOOL_TODO_TOOLS + TTOOL_WEB_TOOLS + \
+     TTOOL_TASK_TOOLS + TTOOL_SHELL_TOOLS)
+
+typedef struct session {
+    options options;
+    screen screen;
+    typing typed;
+    approval approval;
+    tcall_tool tools[SESSION_TOOLS];
+    size_t tool_count;
+    workshop workshop;
+    tcall tc;
+    tcall_agent agent;
+    tcall_agent_desc desc;
+    tport port;
+    bool port_started;
+    standin standin;
+    char fresh[4096]; /* the conversation before anything was said */
+    size_t fresh_len;
+    char memory[512 * 1024]; /* all that the library has */
+} session;
+
+/* Opens a file for its owner alone, whoever made it before. NULL: it cannot be
+ * written. */
+FILE *create_private(const char *path);
+
+#endif /* SESSION_H */
