@@ -41,8 +41,8 @@ static void *must(void *memory)
     exit(1);
 }
 
-/* Keeps the line where it is one of a trace. text stays, decoded in place. */
-static void add(char *text, size_t len)
+/* Keeps text, decoded in place; false when it is no line of a trace. */
+static bool add(char *text, size_t len)
 {
     static tcall_tok tokens[TOKENS];
     static size_t room;
@@ -50,10 +50,8 @@ static void add(char *text, size_t len)
     size_t size;
     int n = tcall_json_parse(&value, text, len, tokens, TOKENS, NULL);
 
-    if (n < 0 || !tcall_json_get(value, "ms").tok) {
-        unread++;
-        return;
-    }
+    if (n < 0 || !tcall_json_get(value, "ms").tok)
+        return false;
     if (line_count == room) {
         room = room ? 2 * room : 1024;
         lines = (line *)must(realloc(lines, room * sizeof *lines));
@@ -62,6 +60,7 @@ static void add(char *text, size_t len)
     value.tok = (tcall_tok *)memcpy(must(malloc(size)), tokens, size);
     lines[line_count].ms = tcall_json_int(tcall_json_get(value, "ms"), 0);
     lines[line_count++].value = value;
+    return true;
 }
 
 static bool read_lines(const char *path)
@@ -74,7 +73,10 @@ static bool read_lines(const char *path)
     if (!file)
         return false;
     while ((len = getline(&text, &room, file)) > 0) {
-        add(text, (size_t)len);
+        if (!add(text, (size_t)len)) {
+            unread++;
+            continue;
+        }
         text = NULL; /* it is kept */
         room = 0;
     }
@@ -495,7 +497,7 @@ static void show_turn(int number)
 int main(int argc, char **argv)
 {
     const line *end;
-    int number = 0;
+    int number;
 
     if (argc != 2) {
         fputs("trace FILE > turn.html\n", stderr);
@@ -511,12 +513,12 @@ int main(int argc, char **argv)
     if (unread)
         printf("<p><em>%lu lines are not of a trace.</em></p>\n",
                (unsigned long)unread);
-    end = lines + line_count;
-    for (turn = lines; turn < end; turn = turn_end) {
+    end = line_count ? lines + line_count : lines;
+    for (number = 1, turn = lines; turn < end; number++, turn = turn_end) {
         turn_end = turn + 1;
         while (turn_end < end && !is_event(turn_end, "turn"))
             turn_end++;
-        show_turn(++number);
+        show_turn(number);
     }
     printf("</body></html>\n");
     return ferror(stdout) || fflush(stdout) != 0;
