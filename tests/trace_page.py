@@ -15,7 +15,8 @@ import tempfile
 from checks import Checks
 
 BUILD = pathlib.Path(__file__).resolve().parents[1] / os.environ.get("BUILD", "build")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = "chromium", "chromium-browser", "google-chrome"
+browser = next(filter(None, map(shutil.which, BROWSERS)), None)
 EVIL = "</pre></title><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" '&lt;'"
 check = Checks("trace_page")
 
@@ -62,14 +63,19 @@ def page_of(lines, folder):
     check(not re.search("(src|href)=|@import|url\\(", re.sub("&lt;.*?&gt;", "", text)), "the page wants something else")
     page.write_text(text)
     pages = [Page(text)]
-    if CHROMIUM:
-        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
-                               "--dump-dom", page.as_uri()], capture_output=True, timeout=300)
-        pages.append(Page(done.stdout.decode()))
+    if browser:
+        pages.append(Page(opened(page, folder)))
         check(pages[1].rows == pages[0].rows, "Chromium sees other rows")
         check({k: v for k, v in pages[1].elements.items() if k != "tbody"} == pages[0].elements,
               f"Chromium sees other elements: {pages[0].elements} {pages[1].elements}")
     return pages
+
+
+def opened(page, folder):
+    """The document as Chromium has it; empty where that does not run."""
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                           f"--user-data-dir={folder}/profile", "--dump-dom", page.as_uri()],
+                          capture_output=True, timeout=300).stdout.decode()
 
 
 def recorded(folder):
@@ -136,16 +142,20 @@ def large(folder):
 
 
 def main():
+    global browser
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        blank = folder / "blank.html"
+        blank.write_text("<p>Hello")
+        if not browser or "Hello" not in opened(blank, folder):
+            check.skip("the pages in Chromium", "it does not run here" if browser else "there is none")
+            browser = None
         recorded(folder)
         hostile(folder)
         large(folder)
         for page in page_of(["\n", "no JSON\n", "[]\n", "{}\n"], folder):
             check("section" not in page.elements and page.elements["em"] == 1, "a file that is no trace")
         check(subprocess.run([BUILD / "trace", folder / "none"], capture_output=True).returncode == 2, "a file that is not there")
-    if not CHROMIUM:
-        check.skip("the same in Chromium", "there is none")
     return check.end()
 
 
