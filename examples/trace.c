@@ -203,6 +203,15 @@ static size_t size_of(const line *from, const line *to, const char *key)
     return size;
 }
 
+static int count(const line *from, const line *to, const char *key)
+{
+    int n = 0;
+
+    for (; from < to; from++)
+        n += has(from, key).tok != NULL;
+    return n;
+}
+
 /* Where the exchange that begins at l ends. */
 static const line *exchange_end(const line *l)
 {
@@ -259,7 +268,8 @@ static const line *show_coming(const line *l)
     row("came", l, end - 1);
     printf("<details><summary>%lu bytes in %d pieces, until %d ms</summary>"
            "<ol>\n",
-           (unsigned long)size_of(l, end, "read"), (int)(end - l), end[-1].ms);
+           (unsigned long)size_of(l, end, "read"), count(l, end, "read"),
+           end[-1].ms);
     for (; l < end; l++) {
         printf("<li><time>%d</time> <code>", l->ms);
         if (has(l, "read").tok)
@@ -461,22 +471,14 @@ static const char head[] =
     ".request i { background: #c84 } .came i { background: #6a4 }\n"
     ".call i, .start i, .result i { background: #a5c }\n"
     "pre, code { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }\n"
-    "div { min-width: 0 } em { color: #c33 } q { color: #384 }\n"
+    "div { min-width: 0 }\n"
+    "q { color: #384 }\n"
+    "em, li:has(em) q { color: #c33 }\n"
     ".memory { width: 100%; height: 8em; background: #8881 }\n"
     "polyline { fill: none; stroke: #579; vector-effect: non-scaling-stroke }\n"
     ".peak { stroke: #c84; stroke-dasharray: 4 }\n"
     "figure { margin: 1em 0 }\n"
     "</style></head><body>\n";
-
-static int count(const char *key)
-{
-    const line *l;
-    int n = 0;
-
-    for (l = turn; l < turn_end; l++)
-        n += has(l, key).tok != NULL;
-    return n;
-}
 
 static void show_turn(int number)
 {
@@ -484,9 +486,10 @@ static void show_turn(int number)
 
     printf("<section class=\"turn\"><h2>Turn %d: %d ms</h2>\n"
            "<p>requests: %d, calls: %d, bytes sent: %lu, bytes come: %lu</p>\n",
-           number, turn_end[-1].ms - turn->ms, count("open"), count("checks"),
-           (unsigned long)size_of(turn, turn_end, "write"),
-           (unsigned long)size_of(turn, turn_end, "read"));
+           number, turn_end[-1].ms - turn->ms, count(l, turn_end, "open"),
+           count(l, turn_end, "checks"),
+           (unsigned long)size_of(l, turn_end, "write"),
+           (unsigned long)size_of(l, turn_end, "read"));
     show_memory();
     printf("<ol>\n");
     while (l < turn_end)
