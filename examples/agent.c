@@ -11,11 +11,14 @@
  *                        pages and sub-agents
  *     --allow-command NAME   in that directory, with any options; repeat it
  *     --yes              approve every call that asks
+ *     --quiet            the answer alone; --verbose: a line for each step
+ *     --json             what happens, as JSON Lines, instead of the answer
  *     --standin NAME     the stand-in model, speaking as provider NAME does
  *     --plain-http       allow http:// to other machines
  *     --trace FILE       write down what is sent, answered and done
  *     --replay FILE      take the answers from such a file, not from a server
  *
+ * The answer is on standard output, all else on standard error.
  * Without options the environment decides: OPENAI_API_KEY, ANTHROPIC_API_KEY
  * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
  * set, the stand-in answers: a program beside this one, no real model.
@@ -40,6 +43,7 @@
 
 static session here;
 static trace tracer;
+static trace events; /* --json */
 static const tcall_hook replaying[] = {TRACE_RESULTS(&tracer)};
 
 static void on_event(void *user, const tcall_event *e)
@@ -47,7 +51,9 @@ static void on_event(void *user, const tcall_event *e)
     session *s = user;
 
     trace_event(&tracer, e);
-    screen_event(&s->screen, e);
+    trace_event(&events, e);
+    if (!events.file)
+        screen_event(&s->screen, e);
 }
 
 static tcall_verdict approve(void *user, const tcall_call *call)
@@ -170,9 +176,6 @@ static bool start_tools(session *s)
     d.hooks = replaying;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(replaying);
     d.user = s;
-    s->screen.tools = s->tool_count;
-    for (size_t i = 0; i < s->tool_count; i++)
-        s->screen.tools_sent += tcall_enabled(&s->tools[i], d.allow);
     return tcall_init(&s->tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
 }
@@ -241,6 +244,9 @@ static bool start_agent(session *s, const backend *b, const char *model,
     d->stream = !s->options.whole;
     if (!start_transport(s))
         return false;
+    if (s->options.json)
+        trace_only_events(&events, stdout, key, &d->transport);
+    d->transport = screen_transport(&s->screen, d->transport);
     r = tcall_agent_init(&s->agent, d);
     return r == TCALL_OK ||
            fail("cannot start",
@@ -257,7 +263,7 @@ static bool start_real(session *s, const backend *b)
 
     backend_url(url, sizeof url, base ? base : b->default_url, b);
     model = model ? model : b->default_model;
-    printf("%s at %s, %s\n", model, url, b->name);
+    screen_note(&s->screen, "%s at %s, %s\n", model, url, b->name);
     return start_port(s, url, o->ca) &&
            start_agent(s, b, model, from_environment(b->key));
 }
@@ -270,9 +276,11 @@ static bool start_standin(session *s, const backend *b)
     if (!standin_start(&s->standin))
         return fail("the stand-in did not start", "");
     snprintf(url, sizeof url, "%s%s", s->standin.url, b->standin_base);
-    puts("The stand-in answers, no real language model. For a real one set "
-         "OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST (see --help).");
-    printf("stand-in at %s, %s\n", url, b->name);
+    screen_note(&s->screen,
+                "The stand-in answers, no real language model. For a real one "
+                "set OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST (see "
+                "--help).\nstand-in at %s, %s\n",
+                url, b->name);
     return start_port(s, url, ca ? ca : s->standin.ca) &&
            start_agent(s, b, "stand-in", "none");
 }
@@ -293,7 +301,7 @@ static bool start(session *s)
     if (!start_tools(s))
         return false;
     if (o->replay) {
-        printf("answers from %s, %s\n", o->replay, b->name);
+        screen_note(&s->screen, "answers from %s, %s\n", o->replay, b->name);
         return start_agent(s, b, o->model ? o->model : "none", NULL);
     }
     return real ? start_real(s, b) : start_standin(s, b);
@@ -306,15 +314,13 @@ static void show_error(session *s, int error)
     const char *said = s->agent.answer.message; /* a server's words */
     bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
 
-    fflush(stdout);
+    screen_line(&s->screen);
     fprintf(stderr, "error: %s", tcall_error_text(error));
     if (network && *tport_error(&s->port))
         said = tport_error(&s->port);
     if (*said)
         fprintf(stderr, ": ");
-    s->screen.to = stderr;
     screen_print(&s->screen, tcall_str_of(said));
-    s->screen.to = stdout;
     if (response->status >= 300)
         fprintf(stderr, " (HTTP status %d)", response->status);
     if (response->retry_after_ms > 0)
@@ -347,12 +353,13 @@ static bool turn(session *s, const char *text)
     r = tcall_agent_run(&s->agent, tcall_str_of(text));
     sigaction(SIGINT, &before, NULL);
     clearerr(stdin);
-    screen_fresh_line(&s->screen);
+    screen_line(&s->screen);
     if (r < 0)
         show_error(s, r);
     fflush(stdout);
     return r == TCALL_OK;
 }
+
 static bool is_farewell(const char *line)
 {
     return strcmp(line, "exit") == 0 || strcmp(line, "quit") == 0;
@@ -379,7 +386,7 @@ static bool next_line(session *s)
         read = typing_read(&s->typed, person ? "> " : "", person ? "... " : "");
         again = !read && typing_interrupted && !warned;
         if (again)
-            puts("\nCtrl-C once more leaves.");
+            fputs("\nCtrl-C once more leaves.\n", stderr);
         warned = true;
         clearerr(stdin);
     } while (again);
@@ -414,12 +421,12 @@ static bool chat(session *s)
             if (!obey(s, s->typed.text, &ok))
                 return ok;
         } else if (*s->typed.text) {
-            printf("> %s\n", s->typed.text);
+            screen_note(&s->screen, "> %s\n", s->typed.text);
             ok = turn(s, s->typed.text) && ok;
         }
     }
     if (s->approval.person)
-        putchar('\n');
+        putc('\n', stderr);
     return ok;
 }
 
@@ -435,6 +442,9 @@ static const char help[] =
     "                    and sub-agents\n"
     "  --allow-command N programs that may run there; repeat it for each\n"
     "  --yes             approve every call that asks\n"
+    "  --quiet           the answer alone\n"
+    "  --verbose         a line for each step, and all of it\n"
+    "  --json            what happens as JSON Lines instead of the answer\n"
     "  --standin NAME    the stand-in model, as provider NAME\n"
     "  --plain-http      allow http:// to other machines: all can read it\n"
     "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
@@ -460,6 +470,9 @@ static bool read_options(options *o, int argc, char **argv)
         {"--replay", &o->replay, NULL},
         {"--no-stream", NULL, &o->whole},
         {"--yes", NULL, &o->yes},
+        {"--quiet", NULL, &o->quiet},
+        {"--verbose", NULL, &o->verbose},
+        {"--json", NULL, &o->json},
         {"--plain-http", NULL, &o->plain_http},
         {"--help", NULL, &o->help},
         {"--version", NULL, &o->version},
@@ -519,21 +532,20 @@ int main(int argc, char **argv)
         o->help ? print_help() : (void)puts("agent " TOOLCALL_VERSION);
         return 0;
     }
-    screen_init(&s->screen, stdout,
-                isatty(STDOUT_FILENO) && !getenv("NO_COLOR"));
+    s->screen.quiet = o->quiet || o->json;
+    s->screen.verbose = o->verbose;
+    s->screen.tc = &s->tc;
+    screen_init(&s->screen);
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;
-    s->approval.person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    s->approval.person = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     s->approval.yes = o->yes;
     ok = start(s);
-    if (ok) {
+    if (ok)
         ok = *o->request ? turn(s, o->request) : chat(s);
-        printf("The block's peak use: %lu of %lu bytes.\n",
-               (unsigned long)tcall_peak(&s->tc),
-               (unsigned long)sizeof s->memory);
-    }
     if (tracer.differs)
-        printf("%d requests were not as in the trace.\n", tracer.differs);
+        fprintf(stderr, "%d requests were not as in the trace.\n",
+                tracer.differs);
     stop(s);
     return ok ? 0 : 1;
 }

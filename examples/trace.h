@@ -52,6 +52,7 @@ typedef struct trace_masks {
 typedef struct trace {
     FILE *file;
     tcall_transport inner; /* none in a replay */
+    bool texts; /* events tell the texts of the answer, and are all there is */
     /* That of the registry, to be set after trace_record; NULL: its use is not
      * written down. */
     const tcall_block *block;
@@ -376,6 +377,28 @@ static void trace_wants(void *user, tcall_wait *wait)
     t->inner.wants(t->inner.user, wait);
 }
 
+static void trace_begin(trace *t, FILE *file)
+{
+    memset(t, 0, sizeof *t);
+    t->file = file;
+    t->shown.sink = trace_sink;
+    t->shown.user = file;
+    t->shown.json = true;
+}
+
+/* Writes down events alone, with the texts of the answer; key is the secret
+ * (NULL: none), and clock tells the time. */
+static inline void trace_only_events(trace *t, FILE *file, const char *key,
+                                     const tcall_transport *clock)
+{
+    trace_begin(t, file);
+    t->texts = true;
+    t->secrets[0] = key;
+    t->inner.now_ms = clock->now_ms;
+    t->inner.user = clock->user;
+    t->began = clock->now_ms ? clock->now_ms(clock->user) : 0;
+}
+
 /* file stays the caller's, to close at the end; so does t. */
 static inline tcall_transport trace_record(trace *t, FILE *file,
                                            tcall_transport inner)
@@ -383,12 +406,8 @@ static inline tcall_transport trace_record(trace *t, FILE *file,
     tcall_transport r = {trace_open, trace_write, trace_read, trace_close,
                          NULL,       NULL,        NULL,       NULL};
 
-    memset(t, 0, sizeof *t);
-    t->file = file;
+    trace_begin(t, file);
     t->inner = inner;
-    t->shown.sink = trace_sink;
-    t->shown.user = file;
-    t->shown.json = true;
     trace_masks_init(t, &t->masks, trace_gather, t);
     r.now_ms = inner.now_ms ? trace_now : NULL;
     r.wait = inner.wait ? trace_wait : NULL;
@@ -487,7 +506,7 @@ static inline void trace_event(trace *t, const tcall_event *e)
     size_t i;
     tcall_writer w;
 
-    if (!t->file || !t->inner.open)
+    if (!t->file || !(t->inner.open || t->texts))
         return;
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "event");
@@ -501,7 +520,8 @@ static inline void trace_event(trace *t, const tcall_event *e)
     }
     if (e->item)
         trace_number(&w, "bytes", e->item->text.len);
-    else if (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT)
+    else if (!t->texts &&
+             (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT))
         trace_number(&w, "bytes", e->text.len);
     else if (e->text.len)
         trace_string(t, &w, "text", e->text);

@@ -73,7 +73,8 @@ def main():
             pathlib.Path(root, name).write_text(text)
         for request, wanted in rows:
             p = subprocess.run([BUILD / "agent", "--standin", "openai", "--workspace", root,
-                                "--yes", request], text=True, capture_output=True, timeout=60)
+                                "--yes", "--verbose", request], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, timeout=60)
             calls = [line.split("call", 1)[1].strip() for line in p.stdout.splitlines()
                      if line.strip().startswith("call ")]
             good = wanted in calls if "{" in wanted else not calls and wanted in p.stdout

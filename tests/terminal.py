@@ -4,6 +4,7 @@ model. What is typed, what is seen, what is asked and what leaves.
 
 Waits end when the screen shows what is waited for; the limit only ends a failure.
 """
+import json
 import os
 import pathlib
 import pty
@@ -184,9 +185,25 @@ def options():
     p = run("--model")
     check(p.returncode == 2 and "--model" in p.stderr, "a value that is missing: " + p.stderr)
     p = run(text=SWITCH + "\ny\n")
-    check("nobody is here" in p.stdout and "--yes" in p.stdout, "without a person: " + p.stdout)
+    check("nobody is here" in p.stderr and "--yes" in p.stderr, "without a person: " + p.stderr)
     p = run("--yes", text=SWITCH + "\n")
-    check("approved" in p.stdout, "--yes: " + p.stdout)
+    check("approved" in p.stderr, "--yes: " + p.stderr)
+    check("pin 17, on true" in p.stdout and "call " not in p.stdout, "the answer alone: " + p.stdout)
+    call = [line for line in p.stderr.splitlines() if line.startswith("  call ")]
+    check(len(call) == 1 and all(word in call[0] for word in ("valid", "approved", "result", " ms)")),
+          f"one line that grows: {p.stderr}")
+    check("\x1b" not in p.stderr + p.stdout, "no colours, no sign: nobody sees them")
+    check(re.search(r"^  turn .* tokens, .* s, .* memory$", p.stderr, re.M), "closing line: " + p.stderr)
+    p = run("--quiet", "--yes", SWITCH)
+    check("pin 17" in p.stdout and p.stderr == "", "--quiet: " + p.stderr)
+    p = run("--json", "--yes", SWITCH)
+    told = [json.loads(line) for line in p.stdout.splitlines()]
+    kinds = [event["event"] for event in told]
+    check(kinds[0] == "turn" and kinds[-1] == "turn_end" and "verdict" in kinds, f"--json: {kinds}")
+    check("pin 17, on true" in "".join(e["text"] for e in told if e["event"] == "text"), "--json: the answer")
+    p = run("--verbose", "--yes", SWITCH)
+    check(len(re.findall(r"^  (?:request|answer|call|checked|approved|result) ", p.stderr, re.M)) == 8,
+          "--verbose: " + p.stderr)
 
 
 if __name__ == "__main__":

@@ -1,174 +1,448 @@
 /* screen.c - see screen.h */
+#define _GNU_SOURCE
 #include "examples/agent/screen.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-/* Whatever others wrote comes to the terminal this way: without the key, which
- * they may repeat, and with characters that a terminal would obey shown, not
- * obeyed, by the filter that the tools have. */
-static int print_plain(void *user, const char *bytes, size_t len)
+/* ---- ways out ---- */
+
+static int outlet_write(void *user, const char *bytes, size_t len)
 {
-    const screen *s = user;
-    return (int)fwrite(bytes, 1, len, s->to);
+    outlet *o = user;
+    for (size_t i = 0; i < len; i++) {
+        bool starts = (bytes[i] & 0xC0) != 0x80; /* a character of UTF-8 */
+        if (o->flat && starts && o->room && --o->room == 0)
+            fputs("\xE2\x80\xA6", o->file); /* ... as one character */
+        if (!o->flat || o->room)
+            putc(o->flat && strchr("\n\r\t", bytes[i]) ? ' ' : bytes[i],
+                 o->file);
+    }
+    return (int)len;
 }
 
-static int print_bytes(void *user, const char *bytes, size_t len)
+static void outlet_init(outlet *o, FILE *file)
 {
-    screen *s = user;
-    return tcall_mask_put(&s->mask, bytes, len);
-}
-
-void screen_init(screen *s, FILE *to, bool colour)
-{
-    memset(s, 0, sizeof *s);
-    s->to = to;
-    s->colour = colour;
-    s->shown.sink = print_plain;
-    s->shown.user = s;
-    s->mask.sink = ttool_shown_put;
-    s->mask.user = &s->shown;
-}
-
-void screen_hide(screen *s, const char *secret)
-{
-    s->mask.secret = secret;
+    memset(o, 0, sizeof *o);
+    o->file = file;
+    o->shown.sink = outlet_write;
+    o->shown.user = o;
+    o->mask.sink = ttool_shown_put;
+    o->mask.user = &o->shown;
 }
 
 /* What waited for a rest that does not come. */
-static void print_end(screen *s)
+static void outlet_end(outlet *o)
 {
-    tcall_mask_end(&s->mask);
-    ttool_shown_end(&s->shown);
+    tcall_mask_end(&o->mask);
+    ttool_shown_end(&o->shown);
 }
 
-void screen_print(screen *s, tcall_str text)
+static void outlet_str(outlet *o, tcall_str text)
 {
-    print_bytes(s, text.ptr, text.len);
-    print_end(s);
+    tcall_mask_put(&o->mask, text.ptr, text.len);
+    outlet_end(o);
 }
 
-void screen_fresh_line(screen *s)
+/* As much of a text as fits into so many columns. */
+static void outlet_part(outlet *o, tcall_str text, size_t columns)
 {
-    print_end(s);
-    if (s->middle)
-        fputc('\n', s->to);
-    s->middle = false;
+    o->flat = true;
+    o->room = columns + 1;
+    outlet_str(o, text);
+    o->flat = false;
 }
 
-void screen_begin_line(screen *s, const char *word)
-{
-    screen_fresh_line(s);
-    printf("%s  %-9s", s->colour ? "\033[2m" : "", word);
-}
-
-void screen_end_line(const screen *s)
-{
-    puts(s->colour ? "\033[0m" : "");
-    fflush(stdout);
-}
-
-/* A writer that goes to the terminal through a small buffer. */
-static tcall_writer to_terminal(screen *s, char *buf, size_t cap)
+static tcall_writer outlet_writer(outlet *o, char *buf, size_t cap)
 {
     tcall_writer w;
-
     tcall_writer_init(&w, buf, cap);
-    tcall_writer_sink(&w, print_bytes, s);
+    tcall_writer_sink(&w, tcall_mask_put, &o->mask);
     return w;
 }
 
-void screen_print_arguments(screen *s, const tcall_call *call)
+static void outlet_done(outlet *o, tcall_writer *w)
+{
+    tcall_writer_flush(w);
+    outlet_end(o);
+}
+
+/* ---- lines ---- */
+
+static size_t screen_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 200;
+    return size.ws_col < 40 ? 40 : size.ws_col;
+}
+
+/* The sign goes, and what it stood on is there again. */
+static void screen_clear(screen *s)
+{
+    if (s->turning)
+        fputs("\0338\033[K", stderr);
+    s->turning = false;
+    s->last = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+}
+
+void screen_line(screen *s)
+{
+    screen_clear(s);
+    outlet_end(&s->answer);
+    if (s->middle)
+        putchar('\n');
+    fflush(stdout);
+    if (s->on)
+        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+    s->middle = false;
+    s->on = NULL;
+}
+
+/* A word for what happens: it begins a line, or goes on with that of a call. */
+static void screen_begin(screen *s, const tcall_call *call, const char *word)
+{
+    if (call && s->on == call && !s->verbose) {
+        screen_clear(s);
+        fprintf(stderr, "  %s ", word);
+        return;
+    }
+    screen_line(s);
+    fprintf(stderr, "%s  %-9s", s->colour ? "\033[2m" : "", word);
+    if (call && strcmp(word, "call") != 0 && !s->verbose)
+        outlet_str(&s->notes, call->name);
+}
+
+/* The line goes on, or ends: last, or because each step has one. */
+static void screen_end(screen *s, const tcall_call *call, bool last)
+{
+    s->on = call;
+    if (!call || last || s->verbose)
+        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+    if (last || s->verbose)
+        s->on = NULL;
+    fflush(stderr);
+}
+
+/* ---- what happens ---- */
+
+static void screen_call(screen *s, const tcall_call *call)
+{
+    screen_begin(s, call, "call");
+    outlet_str(&s->notes, call->name);
+    putc(' ', stderr);
+    if (s->verbose)
+        outlet_str(&s->notes, call->arguments);
+    else
+        outlet_part(&s->notes, call->arguments, screen_width() / 2);
+    screen_end(s, call, false);
+}
+
+static void screen_arguments(screen *s, const tcall_call *call)
 {
     char buf[64];
-    tcall_writer w = to_terminal(s, buf, sizeof buf);
-
+    tcall_writer w = outlet_writer(&s->notes, buf, sizeof buf);
     tcall_write_json(&w, call->args);
-    tcall_writer_flush(&w);
-    print_end(s);
+    outlet_done(&s->notes, &w);
 }
 
 /* How the check of a call's arguments went. */
-static void show_check(screen *s, const tcall_call *call)
+static void screen_check(screen *s, const tcall_call *call)
 {
     char buf[64];
-    tcall_writer w = to_terminal(s, buf, sizeof buf);
-
-    screen_begin_line(s, call->error < 0 ? "refused" : "checked");
+    tcall_writer w = outlet_writer(&s->notes, buf, sizeof buf);
+    screen_begin(s, call, call->error < 0 ? "refused" : "checked");
     if (call->error < 0) {
-        printf("%s: %s ", tcall_error_code(call->error),
-               tcall_error_text(call->error));
+        fprintf(stderr, "%s: %s ", tcall_error_code(call->error),
+                tcall_error_text(call->error));
         tcall_write_open(&w, '{');
         tcall_write_call_errors(&w, call);
         tcall_write_close(&w, '}');
-        tcall_writer_flush(&w);
-        print_end(s);
+        outlet_done(&s->notes, &w);
     } else if (call->fixes || call->coercions) {
-        printf("valid as ");
-        screen_print_arguments(s, call);
+        fputs("valid as ", stderr);
+        screen_arguments(s, call);
         for (int i = 0; i < TCALL_FIX_COUNT; i++)
             if (call->fixes >> i & 1)
-                printf(", fixed %s", tcall_fix_name(i));
+                fprintf(stderr, ", fixed %s", tcall_fix_name(i));
         if (call->coercions)
-            printf(", %d values converted", call->coercions);
+            fprintf(stderr, ", %d values converted", call->coercions);
     } else {
-        printf("valid");
+        fputs("valid", stderr);
     }
-    screen_end_line(s);
+    screen_end(s, call, false);
 }
 
-static void show_call(screen *s, const tcall_call *call)
+static void screen_result(screen *s, const tcall_event *e)
 {
-    screen_begin_line(s, "call");
-    screen_print(s, call->name);
-    putchar(' ');
-    screen_print(s, call->arguments);
-    screen_end_line(s);
+    screen_begin(s, e->call, e->error < 0 ? "failed" : "result");
+    if (s->verbose)
+        outlet_str(&s->notes, e->text);
+    else
+        outlet_part(&s->notes, e->text, screen_width() / 2);
+    fprintf(stderr, " (%lu ms)", (unsigned long)e->call->run_ms);
+    screen_end(s, e->call, true);
+    s->doing[0] = '\0';
 }
 
-static void show_result(screen *s, const tcall_event *e)
+void screen_say(screen *s, const char *word, tcall_str text)
 {
-    screen_begin_line(s, e->error < 0 ? "failed" : "result");
-    screen_print(s, e->text);
-    printf(" (%lu ms)", (unsigned long)e->call->run_ms);
-    screen_end_line(s);
+    screen_begin(s, NULL, word);
+    outlet_str(&s->notes, text);
+    screen_end(s, NULL, true);
+}
+
+static void screen_turn_end(screen *s, const tcall_event *e)
+{
+    uint32_t now = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+    uint32_t ms = now - s->began;
+    screen_begin(s, NULL, "turn");
+    fprintf(stderr,
+            "%u answers, %u calls, %lu tokens, %lu bytes sent, %lu read, ",
+            e->turn->rounds, e->turn->calls, (unsigned long)e->turn->tokens,
+            (unsigned long)s->sent, (unsigned long)s->received);
+    fprintf(stderr, "%lu.%lu s, %lu bytes of memory", (unsigned long)ms / 1000,
+            (unsigned long)ms / 100 % 10, (unsigned long)tcall_peak(s->tc));
+    screen_end(s, NULL, true);
+}
+
+static void screen_text(screen *s, tcall_str text)
+{
+    if (s->on)
+        screen_line(s);
+    screen_clear(s);
+    tcall_mask_put(&s->answer.mask, text.ptr, text.len);
+    s->middle = true;
+    fflush(stdout);
+}
+
+/* A sub-agent's events belong to a call: only they have a parent. */
+static void screen_turn(screen *s, const tcall_event *e)
+{
+    if (e->turn->parent)
+        return;
+    if (e->kind == TCALL_EVENT_TURN_END) {
+        screen_line(s);
+        if (!s->quiet)
+            screen_turn_end(s, e);
+        return;
+    }
+    s->began = s->last = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+    s->sent = s->received = 0;
+}
+
+static void screen_bytes(screen *s, const tcall_event *e)
+{
+    bool asked = e->kind == TCALL_EVENT_REQUEST;
+    *(asked ? &s->sent : &s->received) += e->bytes;
+    if (!s->verbose)
+        return;
+    screen_begin(s, NULL, asked ? "request" : "answer");
+    fprintf(stderr, "%lu bytes", (unsigned long)e->bytes);
+    if (asked)
+        fprintf(stderr, ", tools sent: %lu", (unsigned long)e->tools);
+    screen_end(s, NULL, true);
+}
+
+static void screen_progress(screen *s, tcall_str text)
+{
+    size_t len = text.len < sizeof s->doing ? text.len : sizeof s->doing - 1;
+    memcpy(s->doing, text.ptr, len);
+    s->doing[len] = '\0';
+    if (s->verbose)
+        screen_say(s, "progress", text);
+}
+
+static void screen_step(screen *s, const tcall_event *e)
+{
+    switch (e->kind) {
+    case TCALL_EVENT_HYDRATED:
+        screen_call(s, e->call);
+        screen_check(s, e->call);
+        break;
+    case TCALL_EVENT_VERDICT:
+        screen_begin(s, e->call,
+                     e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
+        if (s->verbose)
+            outlet_str(&s->notes, e->call->name);
+        screen_end(s, e->call, false);
+        break;
+    case TCALL_EVENT_PROGRESS: screen_progress(s, e->text); break;
+    case TCALL_EVENT_RETRY:
+        screen_begin(s, NULL, "retry");
+        fprintf(stderr, "%s, again in %lu ms", tcall_error_text(e->error),
+                (unsigned long)e->ms);
+        screen_end(s, NULL, true);
+        break;
+    case TCALL_EVENT_END: screen_result(s, e); break;
+    default: break;
+    }
 }
 
 void screen_event(screen *s, const tcall_event *e)
 {
     switch (e->kind) {
+    case TCALL_EVENT_TURN:
+    case TCALL_EVENT_TURN_END: screen_turn(s, e); break;
+    case TCALL_EVENT_TEXT: screen_text(s, e->text); break;
     case TCALL_EVENT_REQUEST:
-        screen_begin_line(s, "request");
-        printf("%lu bytes, tools sent: %d of %d", (unsigned long)e->bytes,
-               (int)s->tools_sent, (int)s->tools);
-        screen_end_line(s);
-        break;
-    case TCALL_EVENT_TEXT: /* a piece of it */
-        print_bytes(s, e->text.ptr, e->text.len);
-        s->middle = true;
-        fflush(stdout);
-        break;
-    case TCALL_EVENT_ANSWER:
-        screen_begin_line(s, "answer");
-        printf("%lu bytes", (unsigned long)e->bytes);
-        screen_end_line(s);
-        break;
-    case TCALL_EVENT_RETRY:
-        screen_begin_line(s, "retry");
-        printf("%s, again in %lu ms", tcall_error_text(e->error),
-               (unsigned long)e->ms);
-        screen_end_line(s);
-        break;
-    case TCALL_EVENT_HYDRATED:
-        show_call(s, e->call);
-        show_check(s, e->call);
-        break;
-    case TCALL_EVENT_VERDICT:
-        screen_begin_line(s, e->verdict == TCALL_VERDICT_ALLOW ? "approved"
-                                                               : "denied");
-        screen_print(s, e->call->name);
-        screen_end_line(s);
-        break;
-    case TCALL_EVENT_END: show_result(s, e); break;
-    default: break;
+    case TCALL_EVENT_ANSWER: screen_bytes(s, e); break;
+    default:
+        if (!s->quiet)
+            screen_step(s, e);
     }
+}
+
+/* ---- approval ---- */
+
+/* The lines of a text, each after a mark: what goes and what comes. */
+static void screen_lines(screen *s, const char *mark, const char *colour,
+                         tcall_json text)
+{
+    const char *p = tcall_json_string(text, "");
+    while (*p) {
+        size_t len = strcspn(p, "\n");
+        fprintf(stderr, "%s    %s ", s->colour ? colour : "", mark);
+        outlet_str(&s->notes, (tcall_str){p, len});
+        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+        p += len + (p[len] == '\n');
+    }
+}
+
+/* What a call would change in a file, as a diff; false: it is no such call. */
+static bool screen_change(screen *s, const tcall_call *call)
+{
+    tcall_json path = tcall_json_get(call->args, "file_path");
+    tcall_json old = tcall_json_get(call->args, "old_string");
+    tcall_json text =
+        tcall_json_get(call->args, old.tok ? "new_string" : "content");
+    if (!path.tok || !text.tok)
+        return false;
+    outlet_str(&s->notes, tcall_json_str(path));
+    putc('\n', stderr);
+    screen_lines(s, "-", "\033[31m", old);
+    screen_lines(s, "+", "\033[32m", text);
+    return true;
+}
+
+void screen_approval(screen *s, const tcall_call *call)
+{
+    screen_line(s);
+    fprintf(stderr, "  %-9s", "approve?");
+    outlet_str(&s->notes, call->name);
+    putc(' ', stderr);
+    if (!screen_change(s, call))
+        screen_arguments(s, call);
+}
+
+/* ---- waits ---- */
+
+/* Shows that time passes: from half a second without news on. */
+static void screen_tick(screen *s)
+{
+    uint32_t now = s->inner.now_ms(s->inner.user), ms = now - s->last;
+    if (ms < 500 || !s->lively)
+        return;
+    fputs(s->turning ? "\0338\033[K" : "\0337", stderr);
+    fprintf(stderr, " %c %lu s ", "|/-\\"[ms / 100 % 4],
+            (unsigned long)(now - s->began) / 1000);
+    outlet_part(&s->notes, tcall_str_of(s->doing), sizeof s->doing);
+    s->turning = true;
+    fflush(stderr);
+}
+
+static int screen_open(void *user, const tcall_request *req,
+                       tcall_response *res)
+{
+    screen *s = user;
+    return s->inner.open(s->inner.user, req, res);
+}
+
+static int screen_write(void *user, const char *bytes, size_t len)
+{
+    screen *s = user;
+    return s->inner.write(s->inner.user, bytes, len);
+}
+
+static int screen_read(void *user, char *bytes, size_t cap)
+{
+    screen *s = user;
+    return s->inner.read(s->inner.user, bytes, cap);
+}
+
+static void screen_close(void *user)
+{
+    screen *s = user;
+    s->inner.close(s->inner.user);
+}
+
+static uint32_t screen_now(void *user)
+{
+    screen *s = user;
+    return s->inner.now_ms(s->inner.user);
+}
+
+/* Sleeps a tenth of a second at most, so that the sign can turn. */
+static void screen_wait(void *user, const tcall_wait *wait)
+{
+    screen *s = user;
+    tcall_wait part = *wait;
+    screen_tick(s);
+    if (s->lively && part.ms > 100)
+        part.ms = 100;
+    s->inner.wait(s->inner.user, &part);
+}
+
+static void screen_wants(void *user, tcall_wait *wait)
+{
+    screen *s = user;
+    s->inner.wants(s->inner.user, wait);
+}
+
+tcall_transport screen_transport(screen *s, tcall_transport inner)
+{
+    tcall_transport t = inner;
+    s->inner = inner;
+    t.open = screen_open;
+    t.write = screen_write;
+    t.read = screen_read;
+    t.close = screen_close;
+    t.now_ms = inner.now_ms ? screen_now : NULL;
+    t.wait = inner.wait && inner.now_ms ? screen_wait : NULL;
+    t.wants = inner.wants ? screen_wants : NULL;
+    t.user = s;
+    return t;
+}
+
+void screen_init(screen *s)
+{
+    const char *term = getenv("TERM");
+    bool obeys = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    outlet_init(&s->answer, stdout);
+    outlet_init(&s->notes, stderr);
+    s->colour = obeys && !getenv("NO_COLOR");
+    s->lively = obeys && !s->quiet;
+}
+
+void screen_hide(screen *s, const char *secret)
+{
+    s->answer.mask.secret = s->notes.mask.secret = secret;
+}
+
+void screen_print(screen *s, tcall_str text)
+{
+    outlet_str(&s->notes, text);
+}
+
+void screen_note(screen *s, const char *form, ...)
+{
+    va_list args;
+
+    va_start(args, form);
+    if (!s->quiet)
+        vfprintf(stderr, form, args);
+    va_end(args);
 }

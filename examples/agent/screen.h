@@ -1,7 +1,10 @@
 /*
- * screen.h - what a person sees of a turn
+ * screen.h - what a person sees of an agent at work
  *
- * The library reports through one callback, on_event, and prints nothing.
+ * The answer goes to stdout as it comes, all else to stderr: a line for each
+ * call that grows while it is checked, approved and run, a line at the end of a
+ * turn, and on a terminal that obeys a sign that time passes in every wait.
+ * What others wrote goes through the key's mask and through ttool_shown first.
  */
 #ifndef SCREEN_H
 #define SCREEN_H
@@ -12,28 +15,48 @@
 
 #include <stdio.h>
 
-typedef struct screen {
-    FILE *to;    /* stdout, or stderr for errors */
-    bool colour; /* somebody sees colours */
-    bool middle; /* in the middle of a line of the model's text */
-    size_t tools, tools_sent;
+/* stdout or stderr, behind the filters. */
+typedef struct outlet {
+    FILE *file;
+    bool flat;   /* as a part of a line: what breaks it is a blank */
+    size_t room; /* flat: characters before the rest is cut off */
     ttool_shown shown;
     tcall_mask mask;
+} outlet;
+
+typedef struct screen {
+    bool quiet;   /* the answer, and what is asked */
+    bool verbose; /* a line for each step, and all of it */
+    bool lively;  /* stderr is a terminal that obeys */
+    bool colour;
+    outlet answer, notes;
+    bool middle;          /* of a line of the answer */
+    const tcall_call *on; /* the call whose line grows */
+    tcall_transport inner;
+    uint32_t last, began; /* when something was shown; when the turn began */
+    bool turning;         /* the sign is there */
+    char doing[48]; /* what a tool says of its progress, beside the sign */
+    size_t sent, received; /* bytes, in this turn */
+    const tcall *tc;       /* whose memory is told of */
 } screen;
 
-void screen_init(screen *s, FILE *to, bool colour);
+/* The rest is zero, or as options say: quiet, verbose, tc. */
+void screen_init(screen *s);
 /* Sets what is never shown: the key. */
 void screen_hide(screen *s, const char *secret);
+/* A transport that does as the inner one does, and shows its waits. */
+tcall_transport screen_transport(screen *s, tcall_transport inner);
 /* For on_event. */
 void screen_event(screen *s, const tcall_event *e);
-/* Ends what is in the middle, so that a line may begin. */
-void screen_fresh_line(screen *s);
-/* Begins and ends a line about what happens; a word for it comes first. */
-void screen_begin_line(screen *s, const char *word);
-void screen_end_line(const screen *s);
-/* Prints a text that came from outside; and arguments as they were checked:
- * these, no others, will be run. */
+/* Ends the line that is there, of the answer or of a call. */
+void screen_line(screen *s);
+/* Says how it goes, unless only the answer is wanted. */
+void screen_note(screen *s, const char *form, ...);
+/* A line of its own: a word, and a text of somebody else. */
+void screen_say(screen *s, const char *word, tcall_str text);
+/* Prints a text that came from outside, among the notes. */
 void screen_print(screen *s, tcall_str text);
-void screen_print_arguments(screen *s, const tcall_call *call);
+/* Shows what would run, changes of files as a diff; a question follows. */
+void screen_approval(screen *s, const tcall_call *call);
 
 #endif /* SCREEN_H */

@@ -25,7 +25,7 @@
 typedef struct options {
     const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
         *workspace;
-    bool whole, yes, plain_http, help, version;
+    bool whole, yes, quiet, verbose, json, plain_http, help, version;
     ttool_command commands[16];
     size_t command_count;
     char request[4096]; /* the words of the command line */

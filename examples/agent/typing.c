@@ -63,8 +63,8 @@ static bool typing_more(typing *t, const char *prompt, bool quoted)
                   : typing_ends(t, 0, "\\")) {
         size_t at = t->size - !quoted;
         t->text[at] = '\n';
-        fputs(prompt, stdout);
-        fflush(stdout);
+        fputs(prompt, stderr);
+        fflush(stderr);
         if (typing_line(t, at + 1) < 0)
             return false;
     }
@@ -78,8 +78,8 @@ static bool typing_more(typing *t, const char *prompt, bool quoted)
 
 bool typing_read(typing *t, const char *prompt, const char *more)
 {
-    fputs(prompt, stdout);
-    fflush(stdout);
+    fputs(prompt, stderr);
+    fflush(stderr);
     return typing_line(t, 0) >= 0 &&
            typing_more(t, more, strncmp(t->text, "\"\"\"", 3) == 0);
 }
@@ -89,8 +89,8 @@ char typing_choice(typing *t, const char *question, const char *letters)
     const size_t count = strlen(letters);
     tcflush(STDIN_FILENO, TCIFLUSH);
     __fpurge(stdin);
-    fputs(question, stdout);
-    fflush(stdout);
+    fputs(question, stderr);
+    fflush(stderr);
     return typing_line(t, 0) == 1 && memchr(letters, *t->text, count)
                ? *t->text
                : letters[count - 1];
