@@ -40,7 +40,7 @@ class Screen:
         env = {k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)}
         self.pid, self.fd = pty.fork()
         if not self.pid:
-            os.execve(self.words[0], self.words, {**env, "NO_COLOR": "1"})
+            os.execve(self.words[0], self.words, {**env, "TERM": "dumb"})
         # the terminal's own echo would look like an answer
         mode = termios.tcgetattr(self.fd)
         mode[3] &= ~termios.ECHO
