@@ -258,9 +258,16 @@ static void test_saved(void)
 static void test_refused(void)
 {
     static const char *const turns[] = {SAYS("One.")};
-    static const char *const types[] = {
-        "",         "text/plain", "image/",      "image/a b",
-        "image/\"", "image/a\n",  "image/p;q=1", NULL};
+    static const char *const types[] = {"",
+                                        "text/plain",
+                                        "image/",
+                                        "image/a b",
+                                        "image/\"",
+                                        "image/a\n",
+                                        "image/p;q=1",
+                                        "image/a\x7F",
+                                        "image/a\xC3\xA4",
+                                        NULL};
     size_t i;
     canned = turns;
     start(&tcall_openai, canned_transport());
