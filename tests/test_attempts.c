@@ -308,6 +308,14 @@ static void test_less_room(void)
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED && runs == 1);
         CHECK(room < 17 ? out.fill == 0 : is_json(result, out.fill));
         tcall_release(&tc, &call);
+        begin(NULL, "{\"n\":1,\"m\":1}"); /* nor becomes a success one */
+        again = 1;
+        tcall_hydrate(&tc, &call);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && !out.fill);
+        tcall_writer_init(&out, result, room);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
+        CHECK(room < 3 ? out.fill == 0 : says("set"));
+        tcall_release(&tc, &call);
     }
     again = 0;
     hooks = NULL;
