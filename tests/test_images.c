@@ -290,6 +290,9 @@ static void test_refused(void)
     CHECK(!strstr(request, "base64"));
 }
 
+#define ANSWER_HEAD "{\"choices\":[{\"message\":{\"content\":\""
+#define ANSWER_TAIL "\"},\"finish_reason\":\"stop\"}]}"
+
 /* Images in a block of every size: the turn ends well, or it says how large the
  * block has to be, and the larger one does not do worse. */
 static void test_sizes(void)
@@ -302,8 +305,11 @@ static void test_sizes(void)
         canned = turns;
         block_size = size;
         error = try_start(&tcall_openai, canned_transport());
-        if (error == TCALL_OK)
+        if (error == TCALL_OK) {
+            size_t high = m.tc.block.high;
             error = say("fire");
+            CHECK(m.tc.block.high == high); /* no call holds anything */
+        }
         CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
         CHECK(error == TCALL_OK ? strstr(request, "base64,ZA==") != NULL
                                 : !works && m.tc.block.need > size);
@@ -313,21 +319,33 @@ static void test_sizes(void)
     block_size = sizeof m.block;
 }
 
-/* An image that the user shows drops the oldest turns where it has to. */
+/* Writes an answer of so many bytes. */
+static void long_answer(char *answer, size_t size, char letter)
+{
+    memset(answer, letter, size);
+    memcpy(answer, ANSWER_HEAD, sizeof ANSWER_HEAD - 1);
+    memcpy(answer + size - sizeof ANSWER_TAIL, ANSWER_TAIL, sizeof ANSWER_TAIL);
+}
+
+/* An image that the user shows drops the oldest turn where it has to. */
 static void test_shown_late(void)
 {
-    static const char *const turns[] = {SAYS("One."), SAYS("Two."),
-                                        SAYS("Three."), SAYS("Four.")};
-    static char words[3001];
-    int i;
+    static char one[2000], two[10000];
+    static const char *const turns[] = {one, two, SAYS("Three.")};
+    size_t low;
+    int shown = 0;
+    long_answer(one, sizeof one, 'o');
+    long_answer(two, sizeof two, 't');
     canned = turns;
-    memset(words, 'w', sizeof words - 1);
     start(&tcall_openai, canned_transport());
-    for (i = 0; i < 3; i++)
-        CHECK(say(words) == TCALL_OK);
-    CHECK(tcall_agent_show(&m.agent, PNG("foo")) == TCALL_OK);
-    CHECK(say("What?") == TCALL_OK);
-    CHECK(sent("base64,Zm9v", "What?", "}") && !strstr(request, "One."));
+    CHECK(say("One?") == TCALL_OK && say("Two?") == TCALL_OK);
+    do {
+        low = m.tc.block.low;
+        CHECK(tcall_agent_show(&m.agent, PNG("foo")) == TCALL_OK);
+    } while (m.tc.block.low > low && ++shown < 200);
+    CHECK(shown > 0 && shown < 200);
+    CHECK(say("What?") == TCALL_OK && !strstr(request, "oooo"));
+    CHECK(sent("base64,Zm9v", "What?", "}"));
 }
 
 /* A block in which the place of an image has no room. */

@@ -787,6 +787,25 @@ static void test_reasoning_room(void)
     CHECK(works > 0 && lacks > 0);
 }
 
+/* Only arguments are read: what tools say goes back as it is. */
+static int lenient_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx, (void)args;
+    return tcall_write_text(out, "{'b': 2,}");
+}
+
+static void test_result(void)
+{
+    int i;
+    call_answer(0, "c1", "f", "{'a': 3,}");
+    for (i = 1; i < 3; i++)
+        text_answer(i);
+    begin(by->provider, sizeof block);
+    tools[0].run = lenient_run;
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_OK);
+    CHECK(strstr(sent[1], "{'b': 2,}") && !strstr(sent[1], "'a'"));
+}
+
 /* What the user says takes the room of all turns before it, if it needs to. */
 static void test_said(void)
 {
@@ -818,6 +837,7 @@ int main(void)
     test_dropped();
     test_reasoning_room();
     test_said();
+    test_result();
     test_edits();
     test_arguments();
     test_objects();
