@@ -98,7 +98,7 @@ run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 test: all
 	@tests/need python3 || true
 	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) \
-	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py \
+	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py tests/dialogues.py \
 	    tests/trace_page.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
 
@@ -203,6 +203,10 @@ $(programs): $(BUILD)/%: examples/%.c $(tools) $(port)
 # The agent has parts of its own.
 agent_parts = $(patsubst %.c,$(BUILD)/%.o,$(wildcard examples/agent/*.c))
 $(BUILD)/agent: $(agent_parts)
+# Without libedit lines are read plainly.
+EDIT = $(shell tests/need libedit-dev >&2 && echo $(1))
+$(BUILD)/examples/agent/typing.o: CPPFLAGS += $(call EDIT,-DTYPING_LIBEDIT)
+$(BUILD)/agent: LDLIBS += $(call EDIT,-ledit)
 $(BUILD)/shapes: tools/shapes.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes

@@ -517,7 +517,7 @@ static void stop(session *s)
         fclose(tracer.file);
     trace_free(&tracer);
     standin_stop(&s->standin);
-    free(s->typed.text);
+    typing_free(&s->typed);
 }
 
 int main(int argc, char **argv)
@@ -540,6 +540,8 @@ int main(int argc, char **argv)
     s->approval.typed = &s->typed;
     s->approval.person = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     s->approval.yes = o->yes;
+    if (!*o->request)
+        typing_init(&s->typed);
     ok = start(s);
     if (ok)
         ok = *o->request ? turn(s, o->request) : chat(s);

@@ -39,7 +39,7 @@ static const char special[] =
     " delete remove erase rename move copy send mail email translate play sing "
     "install download upload buy order book call draw calculate times plus minus "
     "divided largest biggest smallest newest oldest longest timer alarm weather "
-    "joke poem story song music news kernel hostname disk todo minutes seconds ";
+    "joke poem story song music news kernel hostname disk rain forecast tomorrow todo minutes seconds ";
 
 /* Where a property's text stands in a part. */
 enum shape {
@@ -85,6 +85,8 @@ static const struct {
     {" content title task item ", "done", TEXT,
      " add put note write remember remind need must new ",
      " to that task todo to-do item reminder ", ""},
+    {" content title task item ", "done", TEXT, " task todo to-do reminder ",
+     " list to that ", ""},
     {" status ", "pending", GIVEN, "pending", "", ""},
     {" old old_string old_text ", "", TEXT,
      " change replace substitute swap fix edit ", " word ",
@@ -128,6 +130,8 @@ static const struct {
     {" done finished complete ", "completed"},
     {" markdown md ", "**/*.md"},
     {" txt ", "**/*.txt"},
+    {" csv ", "**/*.csv"},
+    {" html ", "**/*.html"},
     {" python py ", "**/*.py"},
     {" header headers ", "**/*.h"},
     {" json ", "**/*.json"},
@@ -142,7 +146,8 @@ static const char starters[] =
 static const char questions[] =
     " is are does do was what what's which how who ";
 /* ... as tools do that have one of them in their name. */
-static const char changes[] = " write set switch create edit delete send ";
+static const char *const changes[] = {"write", "set",  "switch", "create",
+                                      "edit",  "send", "delete"};
 static const char articles[] = " a an the my our me us ";
 /* What a text is put into: "... in the file", "... to my list". */
 static const char into[] = " in into inside to on onto as from within called ";
@@ -286,21 +291,36 @@ static void split_parts(guess *g)
     }
 }
 
+/* Where a text in quotes that begins here ends; NULL: none does. A single quote
+ * within a word is an apostrophe. */
+static const char *quote_end(const char *p, const char *end)
+{
+    const char *q = p + 1;
+    if (*p != '"' && *p != '\'')
+        return NULL;
+    while (q < end && !(*q == *p && (q + 1 == end || *p == '"' ||
+                                     !isalnum((unsigned char)q[1]))))
+        q++;
+    return q < end ? q : NULL;
+}
+
 static void split_words(guess *g, tcall_str request)
 {
     const char *p = request.ptr, *end = p + request.len;
     g->word_count = 0;
     while (g->word_count < GUESS_WORDS) {
         guess_word *w = &g->words[g->word_count];
-        const char *from;
+        const char *from, *close;
         while (p < end && isspace((unsigned char)*p))
             p++;
         if (p == end)
             break;
         memset(w, 0, sizeof *w);
-        w->quoted = *p == '"' && memchr(p + 1, '"', (size_t)(end - p - 1));
+        close = quote_end(p, end);
+        w->quoted = close != NULL;
         from = p += w->quoted;
-        while (p < end && (w->quoted ? *p != '"' : !isspace((unsigned char)*p)))
+        while (p < end &&
+               (w->quoted ? p != close : !isspace((unsigned char)*p)))
             p++;
         w->text = (tcall_str){from, (size_t)(p - from)};
         p += w->quoted;
@@ -649,7 +669,9 @@ static void describe_part(const guess *g, char *text, size_t size)
                 tcall_write_text(&w, meanings[k].meant);
                 tcall_write_text(&w, " ");
             }
-        if (alias && i > g->from && is_number(word - 1, false))
+        if (alias && i > g->from &&
+            (is_number(word - 1, false) ||
+             (i > g->from + 1 && is_number(word - 2, false))))
             tcall_write_text(&w, "convert value units ");
         if (has_shape(word, WORD_OF_FILE))
             tcall_write_text(&w, "read file ");
@@ -678,10 +700,10 @@ static bool has_text(const guess *g, int tool, const char *text)
  * change nothing, when something was only asked? */
 static bool is_meant(const guess *g, int tool)
 {
-    guess_word verb = {.text = tcall_str_of(g->tools[tool].name)};
-    verb.text.len = strcspn(verb.text.ptr, "_-.");
-    if (is_one_of(&g->words[g->from], questions) && is_one_of(&verb, changes))
-        return false;
+    bool asks = is_one_of(&g->words[g->from], questions);
+    for (size_t i = 0; asks && i < TCALL_ARRAY_LEN(changes); i++)
+        if (strcasestr(g->tools[tool].name, changes[i]))
+            return false;
     for (int i = g->from; i < g->to; i++) {
         const guess_word *w = &g->words[i];
         char text[24];

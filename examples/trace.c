@@ -41,8 +41,8 @@ static void *must(void *memory)
     exit(1);
 }
 
-/* Keeps the line where it is one of a trace. text stays, decoded in place. */
-static void add(char *text, size_t len)
+/* Keeps text, decoded in place; false when it is no line of a trace. */
+static bool add(char *text, size_t len)
 {
     static tcall_tok tokens[TOKENS];
     static size_t room;
@@ -50,10 +50,8 @@ static void add(char *text, size_t len)
     size_t size;
     int n = tcall_json_parse(&value, text, len, tokens, TOKENS, NULL);
 
-    if (n < 0 || !tcall_json_get(value, "ms").tok) {
-        unread++;
-        return;
-    }
+    if (n < 0 || !tcall_json_get(value, "ms").tok)
+        return false;
     if (line_count == room) {
         room = room ? 2 * room : 1024;
         lines = (line *)must(realloc(lines, room * sizeof *lines));
@@ -62,6 +60,7 @@ static void add(char *text, size_t len)
     value.tok = (tcall_tok *)memcpy(must(malloc(size)), tokens, size);
     lines[line_count].ms = tcall_json_int(tcall_json_get(value, "ms"), 0);
     lines[line_count++].value = value;
+    return true;
 }
 
 static bool read_lines(const char *path)
@@ -74,7 +73,10 @@ static bool read_lines(const char *path)
     if (!file)
         return false;
     while ((len = getline(&text, &room, file)) > 0) {
-        add(text, (size_t)len);
+        if (!add(text, (size_t)len)) {
+            unread++;
+            continue;
+        }
         text = NULL; /* it is kept */
         room = 0;
     }
@@ -201,6 +203,15 @@ static size_t size_of(const line *from, const line *to, const char *key)
     return size;
 }
 
+static int count(const line *from, const line *to, const char *key)
+{
+    int n = 0;
+
+    for (; from < to; from++)
+        n += has(from, key).tok != NULL;
+    return n;
+}
+
 /* Where the exchange that begins at l ends. */
 static const line *exchange_end(const line *l)
 {
@@ -257,7 +268,8 @@ static const line *show_coming(const line *l)
     row("came", l, end - 1);
     printf("<details><summary>%lu bytes in %d pieces, until %d ms</summary>"
            "<ol>\n",
-           (unsigned long)size_of(l, end, "read"), (int)(end - l), end[-1].ms);
+           (unsigned long)size_of(l, end, "read"), count(l, end, "read"),
+           end[-1].ms);
     for (; l < end; l++) {
         printf("<li><time>%d</time> <code>", l->ms);
         if (has(l, "read").tok)
@@ -459,22 +471,14 @@ static const char head[] =
     ".request i { background: #c84 } .came i { background: #6a4 }\n"
     ".call i, .start i, .result i { background: #a5c }\n"
     "pre, code { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0 }\n"
-    "div { min-width: 0 } em { color: #c33 } q { color: #384 }\n"
+    "div { min-width: 0 }\n"
+    "q { color: #384 }\n"
+    "em, li:has(em) q { color: #c33 }\n"
     ".memory { width: 100%; height: 8em; background: #8881 }\n"
     "polyline { fill: none; stroke: #579; vector-effect: non-scaling-stroke }\n"
     ".peak { stroke: #c84; stroke-dasharray: 4 }\n"
     "figure { margin: 1em 0 }\n"
     "</style></head><body>\n";
-
-static int count(const char *key)
-{
-    const line *l;
-    int n = 0;
-
-    for (l = turn; l < turn_end; l++)
-        n += has(l, key).tok != NULL;
-    return n;
-}
 
 static void show_turn(int number)
 {
@@ -482,9 +486,10 @@ static void show_turn(int number)
 
     printf("<section class=\"turn\"><h2>Turn %d: %d ms</h2>\n"
            "<p>requests: %d, calls: %d, bytes sent: %lu, bytes come: %lu</p>\n",
-           number, turn_end[-1].ms - turn->ms, count("open"), count("checks"),
-           (unsigned long)size_of(turn, turn_end, "write"),
-           (unsigned long)size_of(turn, turn_end, "read"));
+           number, turn_end[-1].ms - turn->ms, count(l, turn_end, "open"),
+           count(l, turn_end, "checks"),
+           (unsigned long)size_of(l, turn_end, "write"),
+           (unsigned long)size_of(l, turn_end, "read"));
     show_memory();
     printf("<ol>\n");
     while (l < turn_end)
@@ -495,7 +500,7 @@ static void show_turn(int number)
 int main(int argc, char **argv)
 {
     const line *end;
-    int number = 0;
+    int number;
 
     if (argc != 2) {
         fputs("trace FILE > turn.html\n", stderr);
@@ -511,12 +516,12 @@ int main(int argc, char **argv)
     if (unread)
         printf("<p><em>%lu lines are not of a trace.</em></p>\n",
                (unsigned long)unread);
-    end = lines + line_count;
-    for (turn = lines; turn < end; turn = turn_end) {
+    end = line_count ? lines + line_count : lines;
+    for (number = 1, turn = lines; turn < end; number++, turn = turn_end) {
         turn_end = turn + 1;
         while (turn_end < end && !is_event(turn_end, "turn"))
             turn_end++;
-        show_turn(++number);
+        show_turn(number);
     }
     printf("</body></html>\n");
     return ferror(stdout) || fflush(stdout) != 0;

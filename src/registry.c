@@ -1,6 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "tools.c"
+#include "schema_review.c"
 
 /* ==========================================================================
  * >>registry
@@ -41,44 +42,67 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
+static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
+                                   const char *text,
+                                   const tcall_author_ *author)
 {
     tcall_block *block = &tc->block;
-    int r =
-        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
-                             tcall_block_free_(block), TCALL_DRAFT_2020);
+    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
+                                      tcall_block_gap_(block),
+                                      tcall_block_free_(block), author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself
- * what it can check. */
-static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
 {
-    int r;
-    if (!tc->desc.validator)
-        return tcall_tool_compile_(tc, schema, text);
-    r = tcall_scan_whole_(tcall_str_of(text));
-    memset(schema, 0, sizeof *schema);
-    schema->reason = "is not JSON";
-    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
-/* Reports a schema that was refused, in its own words. */
-static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
-                                const char *which, const tcall_schema *refused)
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(tc, tool->name);
+    const tcall_judged_ *judged = (const tcall_judged_ *)user;
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
     if (out) {
-        tcall_write_text(out, which);
+        tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, refused);
+        tcall_write_schema_error(out, fault);
         tcall_write_text(out, "\n");
     }
-    return TCALL_E_TOOL;
+}
+
+/* A schema of a row must compile, and mean something. A validator of the user's
+ * decides itself what it can check. */
+static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
+                             const char *text)
+{
+    tcall *tc = judged->tc;
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    int r;
+    author.user = judged;
+    if (tc->desc.validator) {
+        r = tcall_scan_whole_(tcall_str_of(text));
+        if (r < 0)
+            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+    }
+    r = tcall_tool_compile_for_(tc, schema, text, &author);
+    if (r < 0)
+        return r;
+    return tcall_schema_review_(schema, &author, &tc->block,
+                                text == judged->tool->parameters);
 }
 
 /* Compiles one schema of a row, for the report. */
@@ -86,19 +110,16 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
                              tcall_schema *schema)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_judged_ judged = {tc, tool, which};
     int r;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
-        return tcall_schema_refuse_(tc, tool, which, schema);
-    TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
-                  "required names what additionalProperties forbids: add it to "
-                  "properties");
+        return TCALL_E_TOOL;
     /* after what is missing already it would have come */
     if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
         return TCALL_E_MEMORY;
-    return r < 0 ? r : review.error;
+    return r;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
@@ -114,21 +135,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
                                              tool->provider_schema, &schema));
-}
-
-/* Can a value of this schema be an object? */
-static bool tcall_takes_object_(const char *schema)
-{
-    const char *type = tcall_text_get_(schema, "type"), *word;
-    if (!type)
-        return *schema == '{';
-    if (*type != '[')
-        return tcall_text_is_(type, "object");
-    for (word = tcall_text_first_(type); word && !tcall_text_closes_(word);
-         word = tcall_text_next_(tcall_text_skip_(word)))
-        if (tcall_text_is_(word, "object"))
-            return true;
-    return false;
 }
 
 #ifndef TOOLCALL_NO_BIND
@@ -189,8 +195,6 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     schema = tcall_text_space_(tool->parameters);
     problem =
         tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
-    TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
-                  "parameters must take an object: arguments are one");
     TCALL_REFUSE_(&review, problem != NULL, problem);
     return review.error;
 }

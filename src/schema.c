@@ -290,8 +290,32 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
  */
 #define TCALL_OPEN_ 0xFF
 
+/* How a schema is compiled, and who is told each fault of it. */
+typedef struct tcall_author_ {
+    tcall_draft draft;
+    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
+    void *user;
+} tcall_author_;
+
+/* Notes a fault at a place in the text: what is wrong, and what the author can
+ * do. The first one stays in the schema, all are told. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
+{
+    tcall_schema fault = *s;
+    fault.reason = reason;
+    fault.remedy = remedy;
+    fault.at = at;
+    if (!s->reason)
+        *s = fault;
+    if (author->tell)
+        author->tell(author->user, &fault);
+}
+
 typedef struct tcall_sc_ {
     tcall_schema *out;
+    const tcall_author_ *author;
     const char *text;
     tcall_node_ *node;
     uint32_t cap, count; /* nodes that fit, and that there are */
@@ -304,17 +328,15 @@ typedef struct tcall_sc_ {
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
 
-/* Refuses the schema: what is wrong at p, and what the author can do. The first
- * refusal stays. Returns p, so that it can be returned. */
+/* Refuses the schema, but compiles on, so that all faults are found. Returns
+ * what comes after the value at p. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
                                     const char *reason, const char *remedy)
 {
-    if (!c->out->reason) {
-        c->out->reason = reason;
-        c->out->remedy = remedy;
-        c->out->at = (size_t)(p - c->text);
-    }
-    return p;
+    size_t at = (size_t)(p - c->text);
+    tcall_schema_fault_(c->out, c->author, at, reason, remedy);
+    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    return tcall_text_skip_(p);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -450,29 +472,6 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         node[property].arg |= TCALL_MARKED_;
         next = tcall_node_after_(node, property);
     }
-}
-
-/* Does the root require a member that it does not permit? */
-TCALL_SHARED_ bool tcall_wants_the_forbidden_(const tcall_schema *s)
-{
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, 0);
-    uint32_t map = tcall_node_child_(node, 0, end, TCALL_K_PROPERTIES_);
-    uint32_t list = tcall_node_child_(node, 0, end, TCALL_K_REQUIRED_);
-    uint32_t more = tcall_node_child_(node, 0, end, TCALL_K_ADDITIONAL_);
-    uint32_t i = list + 1, property = 0;
-    int32_t steps = INT32_MAX;
-    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
-        tcall_node_child_(node, 0, end, TCALL_K_PATTERNS_))
-        return false;
-    for (; i < tcall_node_after_(node, list); i++) {
-        tcall_text_bytes_ name = tcall_text_bytes_of_(tcall_node_at_(s, i));
-        uint32_t next = property ? tcall_node_after_(node, property) : map + 1;
-        property = map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
-        if (!property)
-            return true;
-    }
-    return false;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -642,12 +641,13 @@ static int tcall_sc_draft_of_(const char *p)
 static bool tcall_sc_usable_(tcall_sc_ *c, int op, const char *key)
 {
     const tcall_keyword_ *keyword = &tcall_keywords_[op];
+    bool known = keyword->drafts >> c->draft & 1;
     if (keyword->begins == '!')
         tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!(keyword->drafts >> c->draft & 1))
+    else if (!known)
         tcall_sc_refuse_(c, key, "keyword of another draft",
                          "name its draft in $schema");
-    return !c->out->reason;
+    return known && keyword->begins != '!';
 }
 
 /* A keyword that has no schemas; p: its value. */
@@ -694,16 +694,16 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     int op = tcall_keyword_of_(name);
     char begins;
     if (memchr(name.ptr, '\\', name.len))
-        return tcall_sc_refuse_(c, key, "keyword with escapes",
-                                "write it plainly");
-    if (op == TCALL_K_COUNT_)
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (op == TCALL_K_COUNT_ || !tcall_sc_usable_(c, op, key))
         return tcall_text_skip_(p);
-    if (!tcall_sc_usable_(c, op, key))
-        return key;
     if (op == TCALL_K_REST_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
         op = TCALL_K_PREFIX_; /* as it was called then */
-    if (c->count <= c->cap && tcall_node_child_(c->node, c->open, c->count, op))
-        return tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    if (c->count <= c->cap &&
+        tcall_node_child_(c->node, c->open, c->count, op)) {
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+        return tcall_text_skip_(p);
+    }
     begins = tcall_keywords_[op].begins;
     if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
@@ -726,7 +726,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
 static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 {
     p = tcall_sc_schema_(c, TCALL_K_ALLOF_, p, p);
-    while (c->depth && !c->out->reason) {
+    while (c->depth && c->steps > 0) {
         int kind = c->kind[c->depth - 1];
         const char *key = p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
@@ -840,6 +840,7 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
+    c->embedded = NULL;
     if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
@@ -875,8 +876,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason;
-         i = tcall_node_into_(c->node, i))
+    for (i = 0; i < c->count && c->steps > 0; i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
@@ -914,9 +914,9 @@ static void tcall_sc_run_(tcall_sc_ *c)
     tcall_sc_outline_(c, root);
     if (c->count > TCALL_SPAN_)
         tcall_sc_refuse_(c, root, "too many keywords", "split the schema");
-    if (c->count <= c->cap)
+    if (c->count <= c->cap && c->steps > 0)
         tcall_sc_refs_(c);
-    if (c->steps <= 0)
+    if (c->steps <= 0 && !c->out->reason)
         tcall_sc_refuse_(c, root, "too many steps to compile",
                          "use fewer $refs that lead to each other");
 }
@@ -924,12 +924,14 @@ static void tcall_sc_run_(tcall_sc_ *c)
 /* Compiles text that is one JSON value. Apart from the scan that comes first,
  * so that not both need their stack at the same time. */
 TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
-                                             size_t size, tcall_draft draft)
+                                             size_t size,
+                                             const tcall_author_ *author)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     tcall_sc_ c;
     memset(&c, 0, sizeof c);
     c.out = out;
+    c.author = author;
     c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
@@ -937,7 +939,7 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
     }
     c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = (int)draft;
+    c.draft = (int)author->draft;
     out->program = c.node;
     tcall_sc_run_(&c);
     out->need = c.count * sizeof *c.node + pad;
@@ -949,19 +951,28 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
     return (int)out->need;
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles a schema as its author wants it. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size,
+                                            const tcall_author_ *author)
 {
     int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
     if (r == TCALL_OK && text.len >= 0xFFFFFF)
         r = TCALL_E_LIMIT;
     if (r < 0) {
-        out->reason = tcall_error_text(r);
+        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
-    return tcall_sc_compile_(out, mem, size, draft);
+    return tcall_sc_compile_(out, mem, size, author);
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    tcall_author_ author = {draft, NULL, NULL};
+    return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */

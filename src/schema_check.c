@@ -868,10 +868,10 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     return tcall_ev_resume_(e, f);
 }
 
-/* The machine: until the root's schema has answered. */
-static int tcall_ev_run_(tcall_ev_ *e)
+/* The machine: until the schema at a node has answered. */
+static int tcall_ev_run_(tcall_ev_ *e, uint32_t schema)
 {
-    int r = tcall_ev_enter_(e, 0, 0,
+    int r = tcall_ev_enter_(e, schema, 0,
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
@@ -892,8 +892,9 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
     e->check->coerced = 0;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
-                       tcall_check *check)
+/* Checks a value against the schema at a node. */
+TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
+                                         tcall_json value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -915,7 +916,7 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
     e.steps = TOOLCALL_MAX_STEPS;
     tcall_ev_unmark_(&e);
-    ok = tcall_ev_run_(&e);
+    ok = tcall_ev_run_(&e, node);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
     else if (!e.error && !ok)
@@ -923,6 +924,12 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     if (e.error)
         tcall_ev_unmark_(&e);
     return e.error;
+}
+
+int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                       tcall_check *check)
+{
+    return tcall_schema_check_at_(s, 0, value, check);
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */

@@ -5,8 +5,8 @@
 
 How many become shapes that compile, and why the others do not. Round trip: the schema that toolcall.h writes from such
 a shape and the decoder accept and refuse the same values as the original, by python3-jsonschema; descriptions come
-back as they were. Without --all every sixth definition is compiled. Where the data or jsonschema is absent
-this says so and counts as skipped. Random definitions (--seed) say little together and much in turn: they are for the
+back as they were. Without --all every sixth definition is compiled. Where the data is absent the tools of
+tests/conformance/own.py take its place; that, and that jsonschema is absent, is said and counts as skipped. Random definitions (--seed) say little together and much in turn: they are for the
 keywords that real ones do not use.
 """
 import argparse
@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections import Counter, OrderedDict
 
+from conformance import own
 from conformance.common import Num, Part, brief, dump, load_file
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -244,11 +245,13 @@ def main():
     args = ap.parse_args()
     folder, p = os.path.join(args.data, "schemas"), Part("shapes_real")
     compiler = args.cc.split() + "-Wall -Wextra -Werror -Wno-overlength-strings".split()
-    if not os.path.isdir(folder):
-        p.skipped = 1
-        p.say("SKIPPED! there is no %s; nothing of this was checked" % folder)
-        return finish(p)
     os.makedirs(OUT, exist_ok=True)
+    real = os.path.isdir(folder)
+    if not real:
+        p.skipped = 1
+        p.say("SKIPPED! there is no %s; in its place are the few tools of tests/conformance/own.py" % folder)
+        own.write(os.path.join(OUT, "cases"))
+        folder = os.path.join(OUT, "cases", "schemas")
     subprocess.run(compiler + LEVELS + ["-I" + ROOT, "-O1", "-c", os.path.join(ROOT, "tests", "impl.c"), "-o", os.path.join(OUT, "impl.o")],
                    check=True)
     judged = subprocess.run([os.path.join(ROOT, "tests", "need"), "python3-jsonschema"], stdout=subprocess.DEVNULL).returncode == 0
@@ -264,7 +267,7 @@ def main():
         p.check(len(made) + len(said) == len(tools), name, "%d made, %d refused of %d: %s" % (len(made), len(said), len(tools), said.get(0)))
         for line in said.values():
             why[reason(line)] += 1
-        if not args.all:
+        if real and not args.all:
             tools = tools[::6]
             header, made, said = run_shapes(args.shapes, name, tools)
         if not made:
@@ -281,7 +284,8 @@ def main():
     if program and judged:
         counts["values, random"] = judge(p, "random#%d", tools, made, lines, program)["values"]
     share = 100.0 * (total - refused) / max(1, total)
-    p.bar(share >= MINIMUM, "shapes %d of %d = %.2f %%, at least %.0f wanted" % (total - refused, total, share, MINIMUM))
+    least = MINIMUM if real else 0
+    p.bar(share >= least, "shapes %d of %d = %.2f %%, at least %.0f wanted" % (total - refused, total, share, least))
     for text, count in why.most_common():
         p.say("  refused %d: %s" % (count, text))
     for text, count in sorted(counts.items()):

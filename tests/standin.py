@@ -26,6 +26,7 @@ create a file called a.txt with the text Hello world | write {"file_path":"a.txt
 make me a file b.txt containing eggs, milk and flour | write {"file_path":"b.txt","content":"eggs, milk and flour"}
 write "see you" into c.txt                  | write {"file_path":"c.txt","content":"see you"}
 save the word banana in d.txt               | write {"file_path":"d.txt","content":"banana"}
+put the text 'see you soon' in a file called f.txt | write {"file_path":"f.txt","content":"see you soon"}
 create a new file named e.txt               | write {"file_path":"e.txt","content":""}
 find the word budget in my files            | grep {"pattern":"budget"}
 which files mention invoice?                | grep {"pattern":"invoice"}
@@ -34,17 +35,20 @@ where is the function main defined?         | grep {"pattern":"main"}
 find every place where main appears         | grep {"pattern":"main"}
 list all .c files                           | glob {"pattern":"**/*.c"}
 are there any markdown files?               | glob {"pattern":"**/*.md"}
+do I have any csv files?                    | glob {"pattern":"**/*.csv"}
 find files ending in .md                    | glob {"pattern":"**/*.md"}
 change world to moon in hello.txt           | edit {"file_path":"hello.txt","old_string":"world","new_string":"moon"}
 replace milk with tea in todo.md            | edit {"file_path":"todo.md","old_string":"milk","new_string":"tea"}
 add buy bread to my todo list               | todowrite {"todos":[{"content":"buy bread","status":"pending"}]}
 remind me to call mum                       | todowrite {"todos":[{"content":"call mum","status":"pending"}]}
 new task: pay the rent                      | todowrite {"todos":[{"content":"pay the rent","status":"pending"}]}
+create a todo: finish the report            | todowrite {"todos":[{"content":"finish the report","status":"pending"}]}
 what is on my todo list?                    | todoread {}
 convert 10 miles to km                      | convert_unit {"value":10,"from":"mile","to":"kilometre"}
 how many inches are 2 metres?               | convert_unit {"value":2,"from":"metre","to":"inch"}
 what is 72F in Celsius?                     | convert_unit {"value":72,"from":"fahrenheit","to":"celsius"}
 5 kg in pounds                              | convert_unit {"value":5,"from":"kilogram","to":"pound"}
+what's 30 degrees celsius in fahrenheit?    | convert_unit {"value":30,"from":"celsius","to":"fahrenheit"}
 how fast is 60 mph in km/h?                 | convert_unit {"value":60,"from":"mile_per_hour","to":"kilometre_per_hour"}
 how much memory does this computer have?    | get_system_status {}
 how long has this machine been running?     | get_system_status {}
@@ -58,6 +62,7 @@ what is the weather in Paris?               | No tool of mine does that
 delete hello.txt                            | No tool of mine does that
 what is 12 times 34?                        | No tool of mine does that
 how many minutes are in 3 hours?            | No tool of mine does that
+will it rain tomorrow?                      | No tool of mine does that
 tell me a joke                              | No tool of mine does that
 send an email to Bob                        | No tool of mine does that
 what is the largest file here?              | No tool of mine does that

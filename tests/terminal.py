@@ -40,7 +40,7 @@ class Screen:
         env = {k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)}
         self.pid, self.fd = pty.fork()
         if not self.pid:
-            os.execve(self.words[0], self.words, {**env, "NO_COLOR": "1"})
+            os.execve(self.words[0], self.words, {**env, "TERM": "dumb"})
         # the terminal's own echo would look like an answer
         mode = termios.tcgetattr(self.fd)
         mode[3] &= ~termios.ECHO
@@ -194,6 +194,10 @@ def options():
           f"one line that grows: {p.stderr}")
     check("\x1b" not in p.stderr + p.stdout, "no colours, no sign: nobody sees them")
     check(re.search(r"^  turn .* tokens, .* s, .* memory$", p.stderr, re.M), "closing line: " + p.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        p = run("--workspace", folder, 'give a piece of work to a sub-agent: "list the directory"')
+    check(p.stdout.count("The tool list answered") == 1 and p.stdout.startswith("I am the stand-in"),
+          "what a sub-agent says is in its result alone: " + p.stdout)
     p = run("--quiet", "--yes", SWITCH)
     check("pin 17" in p.stdout and p.stderr == "", "--quiet: " + p.stderr)
     p = run("--json", "--yes", SWITCH)

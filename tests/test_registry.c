@@ -8,7 +8,7 @@
 #include "check.h"
 #include "result_log.h"
 
-static char block[8192], result[512], report[512];
+static char block[8192], result[512], report[2048];
 static tcall tc;
 static tcall_writer out, faults;
 static tcall_tool rows[4];
@@ -446,22 +446,6 @@ static void test_rows(void)
         {"__proto__", SCHEMA, "taken by", 0, NULL, NULL},
         {"constructor", SCHEMA, "taken by", 0, NULL, NULL},
         {"prototype", SCHEMA, "taken by", 0, NULL, NULL},
-        {"a", "{\"type\":\"string\"}", "must take an object", 0, NULL, NULL},
-        {"a", "{\"type\":[\"string\",\"null\"]}", "must take an object", 0,
-         NULL, NULL},
-        {"a", "{\"type\":[\"null\",\"object\"]}", NULL, 0, NULL, NULL},
-        {"a", " false", "must take an object", 0, NULL, NULL},
-        {"a", "{}", NULL, 0, NULL, NULL},
-        {"a",
-         "{\"required\":[\"a\"],\"properties\":{},"
-         "\"additionalProperties\":false}",
-         "required names what", 0, NULL, NULL},
-        {"a", "{\"required\":[\"a\"],\"additionalProperties\":false}",
-         "required names what", 0, NULL, NULL},
-        {"a",
-         "{\"required\":[\"a\"],\"properties\":{\"a\":{}},"
-         "\"additionalProperties\":false}",
-         NULL, 0, NULL, NULL},
         {"a", SCHEMA, NULL, sizeof(struct pair), "n", "3"},
         {"a", SCHEMA, "of another struct", sizeof(long), "n", "3"},
         {"a", SCHEMA, "none of the properties", sizeof(struct pair), "m", "3"},
@@ -489,8 +473,162 @@ static void test_rows(void)
     }
 }
 
+/* ---- schemas that no value can be right for ---- */
+
+#ifndef TOOLCALL_NO_REVIEW
+
+/* Registers a tool with these parameters in a block of size bytes. */
+static int review(const char *parameters, size_t size)
+{
+    tcall_desc desc;
+    begin(false, 0);
+    fixed[1].name = "a";
+    fixed[1].parameters = parameters;
+    fixed[1].args_size = 0;
+    fixed[1].fields = NULL;
+    desc = tc.desc;
+    if (size)
+        desc.block_size = size;
+    memset(report, 0, sizeof report);
+    tcall_writer_init(&faults, report, sizeof report - 1);
+    return tcall_init(&tc, &desc);
+}
+
+#define OBJECT    "the schema: parameters must take an object:"
+#define BOUND     "lower bound that leaves nothing under the upper one: "
+#define FORBIDDEN "name that additionalProperties forbids "
+#define REFUSED   "default that its own schema refuses: "
+
+static void test_review(void)
+{
+    static const struct {
+        const char *parameters, *says; /* NULL: it is accepted */
+    } cases[] = {
+        {"{}", NULL},
+        {" false", OBJECT " false; arguments are one"},
+        {"{'type':'string'}", OBJECT},
+        {"{'type':['string','null']}", OBJECT},
+        {"{'type':['null','object']}", NULL},
+        {"{'$ref':'#/$defs/s','$defs':{'s':{'type':'string'}}}", OBJECT},
+        {"{'$ref':'#/$defs/s','$defs':{'s':{'type':'object'}}}", NULL},
+        {"{'allOf':[{},{'type':'array'}]}", OBJECT},
+        {"{'anyOf':[{'required':['a']},{'required':['b']}]}", NULL},
+        {"{'enum':['a',{'b':1},'c']}", NULL},
+        {"{'enum':['a',1]}", OBJECT},
+        {"{'const':{'a':1}}", NULL},
+        {"{'const':[{}]}", OBJECT},
+        {"{'not':{'type':'object'}}", OBJECT},
+        {"{'not':{'type':'object','maxProperties':0}}", NULL},
+        {"{'not':true}", OBJECT},
+        {"{'if':{'required':['a']},'else':false}", NULL},
+        {"{'if':{'required':['a']},'else':{'allOf':[false]}}", NULL},
+        {"{'minProperties':1,'required':['a']}", NULL},
+
+        {"{'required':['a'],'properties':{},'additionalProperties':false}",
+         "/required/0: " FORBIDDEN "\"a\"; add it to properties"},
+        {"{'required':['a'],'additionalProperties':false}", FORBIDDEN},
+        {"{'required':['a'],'properties':{'a':{}},"
+         "'additionalProperties':false}",
+         NULL},
+#ifndef TOOLCALL_NO_PATTERN
+        {"{'required':['a'],'patternProperties':{'a':{}},"
+         "'additionalProperties':false}",
+         NULL},
+#endif
+        {"{'required':['a'],'additionalProperties':{}}", NULL},
+        {"{'properties':{'o':{'type':'array','items':{'required':['x','y'],"
+         "'properties':{'x':{}},'additionalProperties':false}}}}",
+         "/properties/o/items/required/1: " FORBIDDEN "\"y\""},
+
+        {"{'properties':{'n':{'minimum':5,'maximum':3}}}",
+         "/properties/n/minimum: " BOUND "5; change one of them"},
+        {"{'properties':{'n':{'minimum':3,'maximum':3}}}", NULL},
+        {"{'properties':{'n':{'minimum':3.0,'exclusiveMaximum':3}}}", BOUND},
+        {"{'properties':{'n':{'exclusiveMinimum':3,'maximum':3e0}}}", BOUND},
+        {"{'properties':{'n':{'exclusiveMinimum':-3,'maximum':-2.9}}}", NULL},
+        {"{'properties':{'n':{'maxLength':3,'minLength':4}}}", BOUND "4"},
+        {"{'properties':{'n':{'minLength':3,'maxItems':2}}}", NULL},
+        {"{'properties':{'n':{'minItems':1,'maxItems':0}}}", BOUND "1"},
+        {"{'minProperties':2,'maxProperties':1}", "/minProperties: " BOUND},
+        {"{'$defs':{'d':{'minContains':2,'maxContains':1}}}", BOUND "2"},
+
+        {"{'properties':{'n':{'type':'integer','default':1}}}", NULL},
+        {"{'properties':{'n':{'type':'integer','default':'1'}}}",
+         "/properties/n/default: " REFUSED "\"1\"; change one of them"},
+        {"{'properties':{'n':{'enum':['a','b'],'default':'c'}}}", REFUSED},
+        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[7]}}},"
+         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
+         REFUSED "{\"a\":[7]}"},
+        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[6]}}},"
+         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
+         NULL},
+        {"{'properties':{'default':{'type':'integer'}}}", NULL},
+        {"{'default':7}", NULL},
+        {"{'type':'object','default':7}", "/default: " REFUSED "7"}};
+    char text[400];
+    size_t i, j;
+    for (i = 0; i < TCALL_ARRAY_LEN(cases); i++) {
+        int r;
+        for (j = 0; cases[i].parameters[j]; j++)
+            text[j] =
+                cases[i].parameters[j] == '\'' ? '"' : cases[i].parameters[j];
+        text[j] = '\0';
+        r = review(text, 0);
+        CHECK(r == (cases[i].says ? TCALL_E_TOOL : TCALL_OK));
+        CHECK(cases[i].says ? strstr(report, cases[i].says) != NULL
+                            : report[0] == '\0');
+        if (cases[i].says ? !strstr(report, cases[i].says) : report[0])
+            printf("review %u: %s\n", (unsigned)i, report);
+    }
+}
+
+/* All that is wrong is told, and less memory never makes it right. */
+static void test_all_faults(void)
+{
+    static const char schema[] =
+        "{\"type\":\"dict\",\"oneOf\":[],\"properties\":{"
+        "\"a\":{\"type\":\"int\"},\"b\":7,\"c\":{\"minLength\":-1,"
+        "\"unevaluatedItems\":false},\"d\":{\"$ref\":\"#/none\"},"
+        "\"e\":{\"required\":\"x\",\"pattern\":\"(\"}},"
+        "\"$ref\":\"other\"}";
+    static const char *const places[] = {
+        "a: parameters: /type: ",      "parameters: /oneOf: ",
+        "/properties/a/type: unknown", "/properties/b: wrong kind",
+        "/properties/c/minLength: ",   "/properties/c/unevaluatedItems: ",
+        "/properties/d/$ref: ",        "/properties/e/required: ",
+        "parameters: /$ref: "};
+    static const char two[] =
+        "{\"minProperties\":2,\"maxProperties\":1,\"properties\":{\"n\":"
+        "{\"type\":\"array\",\"default\":[1,2,[3,4,[5,6,{}]],\"7\"]},"
+        "\"m\":{\"minItems\":2,\"default\":[1]}}}";
+    size_t i, lines = 0;
+    bool well = false;
+    CHECK(review(schema, 0) == TCALL_E_TOOL);
+    for (i = 0; i < TCALL_ARRAY_LEN(places); i++)
+        CHECK(strstr(report, places[i]) != NULL);
+    for (i = 0; report[i]; i++)
+        lines += report[i] == '\n';
+    CHECK(lines == TCALL_ARRAY_LEN(places) + 1);
+    CHECK(review(two, 0) == TCALL_E_TOOL);
+    CHECK(strstr(report, "/minProperties: " BOUND "2"));
+    CHECK(strstr(report, "/properties/m/default: " REFUSED "[1]"));
+    for (i = 8; i <= 2048; i += 8) { /* memory first, then the verdict */
+        int r = review(two, i);
+        CHECK(r == TCALL_E_TOOL || (r == TCALL_E_MEMORY && !well));
+        CHECK(r == TCALL_E_TOOL || tc.block.need > i);
+        well = well || r == TCALL_E_TOOL;
+    }
+    CHECK(well);
+}
+
+#endif
+
 int main(void)
 {
+#ifndef TOOLCALL_NO_REVIEW
+    test_review();
+    test_all_faults();
+#endif
     test_listeners();
     test_rows();
     test_come_and_go(false);

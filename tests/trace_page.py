@@ -15,7 +15,8 @@ import tempfile
 from checks import Checks
 
 BUILD = pathlib.Path(__file__).resolve().parents[1] / os.environ.get("BUILD", "build")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = "chromium", "chromium-browser", "google-chrome"
+browser = next(filter(None, map(shutil.which, BROWSERS)), None)
 EVIL = "</pre></title><script>alert(1)</script><img src=x onerror=alert(2)> & \"quoted\" '&lt;'"
 check = Checks("trace_page")
 
@@ -62,14 +63,19 @@ def page_of(lines, folder):
     check(not re.search("(src|href)=|@import|url\\(", re.sub("&lt;.*?&gt;", "", text)), "the page wants something else")
     page.write_text(text)
     pages = [Page(text)]
-    if CHROMIUM:
-        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile",
-                               "--dump-dom", page.as_uri()], capture_output=True, timeout=300)
-        pages.append(Page(done.stdout.decode()))
+    if browser:
+        pages.append(Page(opened(page, folder)))
         check(pages[1].rows == pages[0].rows, "Chromium sees other rows")
         check({k: v for k, v in pages[1].elements.items() if k != "tbody"} == pages[0].elements,
               f"Chromium sees other elements: {pages[0].elements} {pages[1].elements}")
     return pages
+
+
+def opened(page, folder):
+    """The document as Chromium has it; empty where that does not run."""
+    return subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                           f"--user-data-dir={folder}/profile", "--dump-dom", page.as_uri()],
+                          capture_output=True, timeout=300).stdout.decode()
 
 
 def recorded(folder):
@@ -116,7 +122,7 @@ def hostile(folder):
             check(kind in rows and EVIL in rows[kind][0], f"{kind} is not told as it was: {rows.get(kind)}")
         check("set_lamp 812" in rows["pick"][0] and "1234 bytes need not be sent" in rows["pick"][0], rows["pick"][0])
         check("\\u202e\\x1b[2J\\x00" in rows["sent"][0] and "\u202e" not in rows["sent"][0], rows["sent"][0])
-        check("\u00fcber" in rows["came"][0] and "3 pieces, until 20 ms" in rows["came"][0], rows["came"][0])
+        check("\u00fcber" in rows["came"][0] and "2 pieces, until 20 ms" in rows["came"][0], rows["came"][0])
         check("invalid_arguments" in rows["call"][0] and "denied" in rows["approval"][0], "checks and approval")
         check("timeout" in rows["retry"][0] and "100 ms" in rows["retry"][0], rows["retry"][0])
         check(page.points[1] == ("used", "0,89.5 0.0,89.5 220.0,89.5 220.0,5.3 500.0,5.3 500.0,47.4 1000.0,47.4 1000.0,68.4 1000,68.4".split()),
@@ -136,16 +142,20 @@ def large(folder):
 
 
 def main():
+    global browser
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        blank = folder / "blank.html"
+        blank.write_text("<p>Hello")
+        if not browser or "Hello" not in opened(blank, folder):
+            check.skip("the pages in Chromium", "it does not run here" if browser else "there is none")
+            browser = None
         recorded(folder)
         hostile(folder)
         large(folder)
         for page in page_of(["\n", "no JSON\n", "[]\n", "{}\n"], folder):
             check("section" not in page.elements and page.elements["em"] == 1, "a file that is no trace")
         check(subprocess.run([BUILD / "trace", folder / "none"], capture_output=True).returncode == 2, "a file that is not there")
-    if not CHROMIUM:
-        check.skip("the same in Chromium", "there is none")
     return check.end()
 
 

@@ -211,6 +211,8 @@ static void screen_turn_end(screen *s, const tcall_event *e)
 
 static void screen_text(screen *s, tcall_str text)
 {
+    if (s->nested)
+        return;
     if (s->on)
         screen_line(s);
     screen_clear(s);
@@ -219,11 +221,14 @@ static void screen_text(screen *s, tcall_str text)
     fflush(stdout);
 }
 
-/* A sub-agent's events belong to a call: only they have a parent. */
+/* A sub-agent's turn belongs to a call: only it has a parent. What it says is
+ * not the answer. */
 static void screen_turn(screen *s, const tcall_event *e)
 {
-    if (e->turn->parent)
+    if (e->turn->parent) {
+        s->nested += e->kind == TCALL_EVENT_TURN ? 1 : -1;
         return;
+    }
     if (e->kind == TCALL_EVENT_TURN_END) {
         screen_line(s);
         if (!s->quiet)

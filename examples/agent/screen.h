@@ -35,6 +35,7 @@ typedef struct screen {
     tcall_transport inner;
     uint32_t last, began; /* when something was shown; when the turn began */
     bool turning;         /* the sign is there */
+    int nested;           /* turns of sub-agents that are under way */
     char doing[48]; /* what a tool says of its progress, beside the sign */
     size_t sent, received; /* bytes, in this turn */
     const tcall *tc;       /* whose memory is told of */

@@ -1,6 +1,10 @@
 /*
  * typing.h - lines that a person types
  *
+ * With TYPING_LIBEDIT they are edited by libedit, and remembered in the file
+ * toolcall/history below XDG_STATE_HOME (default ~/.local/state), for their
+ * owner alone. Without it, or on a terminal that cannot, they are read plainly.
+ *
  * A line is as long as it is. One that ends in \ goes on in the next; one that
  * begins with """ goes on up to the line that ends so.
  */
@@ -14,11 +18,15 @@
 typedef struct typing {
     char *text; /* what was typed; valid up to the next one */
     size_t size;
+    void *editor; /* private; NULL: plain */
 } typing;
 
 /* Set by the handler of SIGINT: what is read then ends. */
 extern volatile sig_atomic_t typing_interrupted;
 
+/* Sets it up for the terminal that there is, if any; and ends that. */
+void typing_init(typing *t);
+void typing_free(typing *t);
 /* Reads what a person types after the prompt. False at the end of the input, or
  * when a signal came. */
 bool typing_read(typing *t, const char *prompt, const char *more);

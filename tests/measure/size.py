@@ -88,8 +88,10 @@ STACK_HELD = {# a repair that waits is read again; hooks around each other
               # see whether the setting of the conversation has changed
               "tcall_agent_show": 1184, "tcall_agent_say": 1392, "tcall_agent_step": 1328,
               "tcall_agent_run": 1408, "tcall_agent_plan": 1408,
+              # a default is checked against its schema, as arguments are in a call
+              "tcall_init": 1208, "tcall_add": 1184,
               # before anything else: tcall_init with a registry of their own
-              "tcall_need": 1272, "tcall_agent_need": 1424}
+              "tcall_need": 1544, "tcall_agent_need": 1696}
 # Further providers in the agent's image, and what each may add on M4.
 ALSO = ["anthropic", "ollama", "responses", "gemini", "interactions", "deepseek",
         "mistral"]
