@@ -58,6 +58,7 @@
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
+ *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
@@ -10923,8 +10924,32 @@ static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
  */
 #define TCALL_OPEN_ 0xFF
 
+/* How a schema is compiled, and who is told each fault of it. */
+typedef struct tcall_author_ {
+    tcall_draft draft;
+    void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
+    void *user;
+} tcall_author_;
+
+/* Notes a fault at a place in the text: what is wrong, and what the author can
+ * do. The first one stays in the schema, all are told. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
+{
+    tcall_schema fault = *s;
+    fault.reason = reason;
+    fault.remedy = remedy;
+    fault.at = at;
+    if (!s->reason)
+        *s = fault;
+    if (author->tell)
+        author->tell(author->user, &fault);
+}
+
 typedef struct tcall_sc_ {
     tcall_schema *out;
+    const tcall_author_ *author;
     const char *text;
     tcall_node_ *node;
     uint32_t cap, count; /* nodes that fit, and that there are */
@@ -10937,17 +10962,15 @@ typedef struct tcall_sc_ {
     uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
 } tcall_sc_;
 
-/* Refuses the schema: what is wrong at p, and what the author can do. The first
- * refusal stays. Returns p, so that it can be returned. */
+/* Refuses the schema, but compiles on, so that all faults are found. Returns
+ * what comes after the value at p. */
 static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
                                     const char *reason, const char *remedy)
 {
-    if (!c->out->reason) {
-        c->out->reason = reason;
-        c->out->remedy = remedy;
-        c->out->at = (size_t)(p - c->text);
-    }
-    return p;
+    size_t at = (size_t)(p - c->text);
+    tcall_schema_fault_(c->out, c->author, at, reason, remedy);
+    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    return tcall_text_skip_(p);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -11083,29 +11106,6 @@ static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
         node[property].arg |= TCALL_MARKED_;
         next = tcall_node_after_(node, property);
     }
-}
-
-/* Does the root require a member that it does not permit? */
-TCALL_SHARED_ bool tcall_wants_the_forbidden_(const tcall_schema *s)
-{
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, 0);
-    uint32_t map = tcall_node_child_(node, 0, end, TCALL_K_PROPERTIES_);
-    uint32_t list = tcall_node_child_(node, 0, end, TCALL_K_REQUIRED_);
-    uint32_t more = tcall_node_child_(node, 0, end, TCALL_K_ADDITIONAL_);
-    uint32_t i = list + 1, property = 0;
-    int32_t steps = INT32_MAX;
-    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
-        tcall_node_child_(node, 0, end, TCALL_K_PATTERNS_))
-        return false;
-    for (; i < tcall_node_after_(node, list); i++) {
-        tcall_text_bytes_ name = tcall_text_bytes_of_(tcall_node_at_(s, i));
-        uint32_t next = property ? tcall_node_after_(node, property) : map + 1;
-        property = map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
-        if (!property)
-            return true;
-    }
-    return false;
 }
 
 /* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
@@ -11275,12 +11275,13 @@ static int tcall_sc_draft_of_(const char *p)
 static bool tcall_sc_usable_(tcall_sc_ *c, int op, const char *key)
 {
     const tcall_keyword_ *keyword = &tcall_keywords_[op];
+    bool known = keyword->drafts >> c->draft & 1;
     if (keyword->begins == '!')
         tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!(keyword->drafts >> c->draft & 1))
+    else if (!known)
         tcall_sc_refuse_(c, key, "keyword of another draft",
                          "name its draft in $schema");
-    return !c->out->reason;
+    return known && keyword->begins != '!';
 }
 
 /* A keyword that has no schemas; p: its value. */
@@ -11327,16 +11328,16 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     int op = tcall_keyword_of_(name);
     char begins;
     if (memchr(name.ptr, '\\', name.len))
-        return tcall_sc_refuse_(c, key, "keyword with escapes",
-                                "write it plainly");
-    if (op == TCALL_K_COUNT_)
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    if (op == TCALL_K_COUNT_ || !tcall_sc_usable_(c, op, key))
         return tcall_text_skip_(p);
-    if (!tcall_sc_usable_(c, op, key))
-        return key;
     if (op == TCALL_K_REST_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
         op = TCALL_K_PREFIX_; /* as it was called then */
-    if (c->count <= c->cap && tcall_node_child_(c->node, c->open, c->count, op))
-        return tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    if (c->count <= c->cap &&
+        tcall_node_child_(c->node, c->open, c->count, op)) {
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+        return tcall_text_skip_(p);
+    }
     begins = tcall_keywords_[op].begins;
     if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
@@ -11359,7 +11360,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
 static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 {
     p = tcall_sc_schema_(c, TCALL_K_ALLOF_, p, p);
-    while (c->depth && !c->out->reason) {
+    while (c->depth && c->steps > 0) {
         int kind = c->kind[c->depth - 1];
         const char *key = p = tcall_text_next_(p);
         if (tcall_text_closes_(p)) {
@@ -11473,6 +11474,7 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
+    c->embedded = NULL;
     if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
@@ -11508,8 +11510,7 @@ TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i, left;
     bool more;
-    for (i = 0; i < c->count && !c->out->reason;
-         i = tcall_node_into_(c->node, i))
+    for (i = 0; i < c->count && c->steps > 0; i = tcall_node_into_(c->node, i))
         if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
             tcall_sc_resolve_(c, &c->node[i]);
     do {
@@ -11547,9 +11548,9 @@ static void tcall_sc_run_(tcall_sc_ *c)
     tcall_sc_outline_(c, root);
     if (c->count > TCALL_SPAN_)
         tcall_sc_refuse_(c, root, "too many keywords", "split the schema");
-    if (c->count <= c->cap)
+    if (c->count <= c->cap && c->steps > 0)
         tcall_sc_refs_(c);
-    if (c->steps <= 0)
+    if (c->steps <= 0 && !c->out->reason)
         tcall_sc_refuse_(c, root, "too many steps to compile",
                          "use fewer $refs that lead to each other");
 }
@@ -11557,12 +11558,14 @@ static void tcall_sc_run_(tcall_sc_ *c)
 /* Compiles text that is one JSON value. Apart from the scan that comes first,
  * so that not both need their stack at the same time. */
 TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
-                                             size_t size, tcall_draft draft)
+                                             size_t size,
+                                             const tcall_author_ *author)
 {
     size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
     tcall_sc_ c;
     memset(&c, 0, sizeof c);
     c.out = out;
+    c.author = author;
     c.text = out->text;
     if (mem && size > pad) {
         size = (size - pad) / sizeof *c.node;
@@ -11570,7 +11573,7 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
     }
     c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = (int)draft;
+    c.draft = (int)author->draft;
     out->program = c.node;
     tcall_sc_run_(&c);
     out->need = c.count * sizeof *c.node + pad;
@@ -11582,19 +11585,28 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
     return (int)out->need;
 }
 
-int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
-                         size_t size, tcall_draft draft)
+/* Compiles a schema as its author wants it. */
+TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size,
+                                            const tcall_author_ *author)
 {
     int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
     if (r == TCALL_OK && text.len >= 0xFFFFFF)
         r = TCALL_E_LIMIT;
     if (r < 0) {
-        out->reason = tcall_error_text(r);
+        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
         return TCALL_E_SCHEMA;
     }
     out->text = text.ptr;
-    return tcall_sc_compile_(out, mem, size, draft);
+    return tcall_sc_compile_(out, mem, size, author);
+}
+
+int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                         size_t size, tcall_draft draft)
+{
+    tcall_author_ author = {draft, NULL, NULL};
+    return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
@@ -12466,10 +12478,10 @@ static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
     return tcall_ev_resume_(e, f);
 }
 
-/* The machine: until the root's schema has answered. */
-static int tcall_ev_run_(tcall_ev_ *e)
+/* The machine: until the schema at a node has answered. */
+static int tcall_ev_run_(tcall_ev_ *e, uint32_t schema)
 {
-    int r = tcall_ev_enter_(e, 0, 0,
+    int r = tcall_ev_enter_(e, schema, 0,
                             e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
     while (e->depth && !e->error && --e->steps >= 0) {
         tcall_ev_frame_ *f = &e->frame[e->depth - 1];
@@ -12490,8 +12502,9 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
     e->check->coerced = 0;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
-                       tcall_check *check)
+/* Checks a value against the schema at a node. */
+TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
+                                         tcall_json value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -12513,7 +12526,7 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
     e.steps = TOOLCALL_MAX_STEPS;
     tcall_ev_unmark_(&e);
-    ok = tcall_ev_run_(&e);
+    ok = tcall_ev_run_(&e, node);
     if (!e.error && e.steps < 0)
         e.error = TCALL_E_BUDGET;
     else if (!e.error && !ok)
@@ -12521,6 +12534,12 @@ int tcall_schema_check(const tcall_schema *s, tcall_json value,
     if (e.error)
         tcall_ev_unmark_(&e);
     return e.error;
+}
+
+int tcall_schema_check(const tcall_schema *s, tcall_json value,
+                       tcall_check *check)
+{
+    return tcall_schema_check_at_(s, 0, value, check);
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
@@ -13164,6 +13183,262 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
+#endif /* TOOLCALL_NO_SCHEMA */
+
+/* ==========================================================================
+ * >>schema_review: what no value can ever be right for
+ *
+ * A schema may compile and still be one that its author did not mean: bounds
+ * that leave nothing between them, required names that are forbidden, a default
+ * that is refused, arguments that cannot be an object. That is no error of JSON
+ * Schema, so only tools are reviewed for it, when they are registered.
+ */
+
+#ifndef TOOLCALL_NO_SCHEMA
+#ifndef TOOLCALL_NO_REVIEW
+
+typedef struct tcall_sr_ {
+    tcall_schema *schema;
+    const tcall_author_ *author;
+    tcall_block block; /* what is free after the program */
+    tcall_check check;
+} tcall_sr_;
+
+static void tcall_sr_fault_(tcall_sr_ *review, const char *at,
+                            const char *reason, const char *remedy)
+{
+    tcall_schema_fault_(review->schema, review->author,
+                        (size_t)(at - review->schema->text), reason, remedy);
+}
+
+/* -- Bounds --------------------------------------------------------------- */
+
+/* Is there a value between two bounds, which are for the same? */
+static bool tcall_sr_between_(const tcall_schema *s, uint32_t low,
+                              uint32_t high)
+{
+    const tcall_node_ *node = s->program;
+    int above = tcall_node_op_(&node[low]), below = tcall_node_op_(&node[high]);
+    bool open = above == TCALL_K_ABOVE_ || below == TCALL_K_BELOW_;
+    tcall_num_ least, most;
+    if (tcall_keyword_counts_(above))
+        return node[low].arg <= node[high].arg;
+    least =
+        tcall_num_read_(tcall_slice_(tcall_node_at_(s, low), node[low].arg));
+    most =
+        tcall_num_read_(tcall_slice_(tcall_node_at_(s, high), node[high].arg));
+    return tcall_num_compare_(&least, &most) < !open;
+}
+
+/* Compares each lower bound of a schema with each upper one. */
+static void tcall_sr_bounds_(tcall_sr_ *review, uint32_t schema)
+{
+    const tcall_schema *s = review->schema;
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema), low, high;
+    for (low = schema + 1; low < end; low = tcall_node_after_(node, low))
+        for (high = schema + 1; high < end;
+             high = tcall_node_after_(node, high)) {
+            const tcall_keyword_ *least =
+                &tcall_keywords_[tcall_node_op_(&node[low])];
+            const tcall_keyword_ *most =
+                &tcall_keywords_[tcall_node_op_(&node[high])];
+            if (least->bound == TCALL_AT_LEAST_ &&
+                most->bound == TCALL_AT_MOST_ && least->type == most->type &&
+                !tcall_sr_between_(s, low, high))
+                tcall_sr_fault_(review, tcall_node_at_(s, low),
+                                "lower bound that leaves nothing under the "
+                                "upper one:",
+                                "change one of them");
+        }
+}
+
+/* -- Names ---------------------------------------------------------------- */
+
+/* Finds the names that a schema requires and does not permit. */
+static void tcall_sr_names_(tcall_sr_ *review, uint32_t schema)
+{
+    const tcall_schema *s = review->schema;
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema);
+    uint32_t map = tcall_node_child_(node, schema, end, TCALL_K_PROPERTIES_);
+    uint32_t list = tcall_node_child_(node, schema, end, TCALL_K_REQUIRED_);
+    uint32_t more = tcall_node_child_(node, schema, end, TCALL_K_ADDITIONAL_);
+    uint32_t i = list + 1, next = map + 1;
+    int32_t steps = INT32_MAX;
+    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
+        tcall_node_child_(node, schema, end, TCALL_K_PATTERNS_))
+        return;
+    for (; i < tcall_node_after_(node, list); i++) {
+        const char *at = tcall_node_at_(s, i);
+        tcall_text_bytes_ name = tcall_text_bytes_of_(at);
+        uint32_t property =
+            map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
+        if (property)
+            next = tcall_node_after_(node, property);
+        else
+            tcall_sr_fault_(review, at,
+                            "name that additionalProperties forbids",
+                            "add it to properties");
+    }
+}
+
+/* -- Values --------------------------------------------------------------- */
+
+enum { TCALL_SR_ERRORS_ = 8 };
+
+/* Takes memory for a value and for what is wrong with it, and checks it. */
+static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
+{
+    tcall_block *block = &review->block;
+    tcall_check *check = &review->check;
+    char *copy = (char *)tcall_block_take_(block, text.len);
+    tcall_tok *tokens;
+    tcall_json value;
+    size_t count;
+    check->errors = (tcall_validation_error *)tcall_block_take_(
+        block, TCALL_SR_ERRORS_ * sizeof *check->errors);
+    if (!copy || !check->errors)
+        return TCALL_E_MEMORY;
+    memcpy(copy, text.ptr, text.len);
+    tcall_json_parse(&value, copy, text.len, NULL, 0, &count);
+    tokens = (tcall_tok *)tcall_block_take_(block, count * sizeof *tokens);
+    if (!tokens)
+        return TCALL_E_MEMORY;
+    tcall_json_parse(&value, copy, text.len, tokens, count, &count);
+    check->error_cap = TCALL_SR_ERRORS_;
+    check->memory = tcall_block_gap_(block);
+    check->size = tcall_block_free_(block);
+    return tcall_schema_check_at_(review->schema, node, value, check);
+}
+
+/* Checks a value in JSON text against the schema at a node. Its errors can be
+ * read until the next one is checked. */
+static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
+{
+    size_t high = review->block.high;
+    int r;
+    memset(&review->check, 0, sizeof review->check);
+    r = tcall_sr_try_(review, node, text);
+    tcall_block_room_(&review->block, review->check.need);
+    review->block.high = high;
+    return r;
+}
+
+/* The default of a schema, if it has one, must fit it. */
+static int tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
+{
+    const char *text =
+        tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
+    int r = text ? tcall_sr_check_(review, schema, tcall_text_verbatim_(text))
+                 : TCALL_OK;
+    if (r == TCALL_E_INVALID)
+        tcall_sr_fault_(review, text, "default that its own schema refuses:",
+                        "change one of them");
+    return r == TCALL_E_MEMORY ? r : TCALL_OK;
+}
+
+/* Does this error of {} mean that no object is right, whatever is in it? What
+ * `then` and `else` say counts only for some. */
+static bool tcall_sr_refuses_objects_(const tcall_schema *s,
+                                      const tcall_validation_error *error)
+{
+    const tcall_node_ *node = s->program;
+    const char *at = tcall_node_at_(s, error->node);
+    uint32_t up = error->node;
+    for (; up; up = tcall_node_parent_(node, up)) {
+        int op = tcall_node_op_(&node[up]);
+        if (op == TCALL_K_THEN_ || op == TCALL_K_ELSE_)
+            return false;
+    }
+    switch (error->keyword) {
+    case TCALL_K_NEVER_:
+    case TCALL_K_TYPE_: return true;
+    case TCALL_K_NOT_:
+        return tcall_node_after_(node, error->node) == error->node + 1;
+    case TCALL_K_CONST_: return *at != '{';
+    case TCALL_K_ENUM_:
+        for (at = tcall_text_first_(at); *at != ']' && *at != '{';)
+            at = tcall_text_next_(tcall_text_skip_(at));
+        return *at == ']';
+    default: return false;
+    }
+}
+
+/* Arguments are an object: the root has to take one. */
+static int tcall_sr_object_(tcall_sr_ *review)
+{
+    const tcall_check *check = &review->check;
+    const tcall_schema *s = review->schema;
+    int r = tcall_sr_check_(review, 0, tcall_str_of("{}"));
+    size_t i;
+    for (i = 0; i < check->error_count && i < check->error_cap; i++)
+        if (tcall_sr_refuses_objects_(s, &check->errors[i])) {
+            tcall_sr_fault_(
+                review, tcall_text_space_(s->text),
+                "parameters must take an object:", "arguments are one");
+            break;
+        }
+    return r == TCALL_E_MEMORY ? r : TCALL_OK;
+}
+
+/* -- Entry ---------------------------------------------------------------- */
+
+/* Reviews one schema of a program. */
+static int tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
+{
+    tcall_sr_bounds_(review, schema);
+    tcall_sr_names_(review, schema);
+    return tcall_sr_default_(review, schema);
+}
+
+/* Is this the node of a schema, and not of a keyword, list or map? */
+static bool tcall_sr_is_schema_(const tcall_node_ *node)
+{
+    int op = tcall_node_op_(node);
+    return node->word & TCALL_SPANS_ && !(node->word & TCALL_IS_LIST_) &&
+           op < TCALL_K_COUNT_ && op != TCALL_K_PATTERN_;
+}
+
+/* Reviews a schema whose program lies in the free part of the block; the rest
+ * of that is scratch memory. Returns TCALL_OK, TCALL_E_SCHEMA or
+ * TCALL_E_MEMORY. */
+TCALL_SHARED_ TCALL_NOINLINE_ int
+tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
+                     tcall_block *block, bool arguments)
+{
+    tcall_sr_ review;
+    int r = TCALL_OK;
+    uint32_t i;
+    review.schema = schema;
+    review.author = author;
+    review.block = *block;
+    tcall_block_grow_(&review.block, schema->need);
+    if (arguments)
+        r = tcall_sr_object_(&review);
+    for (i = 0; i < schema->nodes; i = tcall_node_into_(schema->program, i))
+        if (tcall_sr_is_schema_(&schema->program[i]) &&
+            tcall_sr_schema_(&review, i) < 0)
+            r = TCALL_E_MEMORY;
+    tcall_block_note_(block, review.block.need);
+    return r < 0 ? r : schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
+}
+
+#else
+
+/* Without the review a schema that compiles will do. */
+TCALL_SHARED_ int tcall_schema_review_(tcall_schema *schema,
+                                       const tcall_author_ *author,
+                                       tcall_block *block, bool arguments)
+{
+    (void)schema;
+    (void)author;
+    (void)block;
+    (void)arguments;
+    return TCALL_OK;
+}
+
+#endif /* TOOLCALL_NO_REVIEW */
 #endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
@@ -13968,44 +14243,67 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Compiles into the free part of the block; the program is not held yet. */
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
+static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
+                                   const char *text,
+                                   const tcall_author_ *author)
 {
     tcall_block *block = &tc->block;
-    int r =
-        tcall_schema_compile(out, tcall_str_of(text), tcall_block_gap_(block),
-                             tcall_block_free_(block), TCALL_DRAFT_2020);
+    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
+                                      tcall_block_gap_(block),
+                                      tcall_block_free_(block), author);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
 }
 
-/* A schema of a row must compile. A validator of the user's decides itself
- * what it can check. */
-static int tcall_schema_add_(tcall *tc, tcall_schema *schema, const char *text)
+TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
+                                      const char *text)
 {
-    int r;
-    if (!tc->desc.validator)
-        return tcall_tool_compile_(tc, schema, text);
-    r = tcall_scan_whole_(tcall_str_of(text));
-    memset(schema, 0, sizeof *schema);
-    schema->reason = "is not JSON";
-    return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
-/* Reports a schema that was refused, in its own words. */
-static int tcall_schema_refuse_(tcall *tc, const tcall_tool *tool,
-                                const char *which, const tcall_schema *refused)
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
-    tcall_writer *out = tcall_report_(tc, tool->name);
+    const tcall_judged_ *judged = (const tcall_judged_ *)user;
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
     if (out) {
-        tcall_write_text(out, which);
+        tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, refused);
+        tcall_write_schema_error(out, fault);
         tcall_write_text(out, "\n");
     }
-    return TCALL_E_TOOL;
+}
+
+/* A schema of a row must compile, and mean something. A validator of the user's
+ * decides itself what it can check. */
+static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
+                             const char *text)
+{
+    tcall *tc = judged->tc;
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    int r;
+    author.user = judged;
+    if (tc->desc.validator) {
+        r = tcall_scan_whole_(tcall_str_of(text));
+        if (r < 0)
+            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+    }
+    r = tcall_tool_compile_for_(tc, schema, text, &author);
+    if (r < 0)
+        return r;
+    return tcall_schema_review_(schema, &author, &tc->block,
+                                text == judged->tool->parameters);
 }
 
 /* Compiles one schema of a row, for the report. */
@@ -14013,19 +14311,16 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
                              const char *which, const char *text,
                              tcall_schema *schema)
 {
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
+    tcall_judged_ judged = {tc, tool, which};
     int r;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(tc, schema, text) : TCALL_OK;
+    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
     if (r == TCALL_E_SCHEMA)
-        return tcall_schema_refuse_(tc, tool, which, schema);
-    TCALL_REFUSE_(&review, r > 0 && tcall_wants_the_forbidden_(schema),
-                  "required names what additionalProperties forbids: add it to "
-                  "properties");
+        return TCALL_E_TOOL;
     /* after what is missing already it would have come */
     if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
         return TCALL_E_MEMORY;
-    return r < 0 ? r : review.error;
+    return r;
 }
 
 /* All schemas of a row are compiled, so that a wrong one shows at the start;
@@ -14041,21 +14336,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
                                              tool->provider_schema, &schema));
-}
-
-/* Can a value of this schema be an object? */
-static bool tcall_takes_object_(const char *schema)
-{
-    const char *type = tcall_text_get_(schema, "type"), *word;
-    if (!type)
-        return *schema == '{';
-    if (*type != '[')
-        return tcall_text_is_(type, "object");
-    for (word = tcall_text_first_(type); word && !tcall_text_closes_(word);
-         word = tcall_text_next_(tcall_text_skip_(word)))
-        if (tcall_text_is_(word, "object"))
-            return true;
-    return false;
 }
 
 #ifndef TOOLCALL_NO_BIND
@@ -14116,8 +14396,6 @@ static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
     schema = tcall_text_space_(tool->parameters);
     problem =
         tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
-    TCALL_REFUSE_(&review, !tcall_takes_object_(schema),
-                  "parameters must take an object: arguments are one");
     TCALL_REFUSE_(&review, problem != NULL, problem);
     return review.error;
 }
