@@ -64,7 +64,7 @@ def taken(path):
     parts, calls, rows = [], "", 0
     for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|^TCALL_ARGS\(|"
                          r"^TCALL_(?:OPEN_|EMPTY_)*(?:SHAPE|LIST|CHOICE)(?:_AS)?\([^\n]*\n|"
-                         r"^static (?:const )?tcall_tool (\w+)\[\w*\] = |"
+                         r"^(?:static )?(?:const )?tcall_tool (\w+)\[\w*\] = |"
                          r"^\s*tool\.(name|description|parameters|shape) = ",
                          text, re.M):
         code = m.group(0)
@@ -76,6 +76,7 @@ def taken(path):
             for run in sorted(set(re.findall(r"\.run\s*=\s*(\w+)", code))):
                 parts.append(RUN % run)
             code = re.sub(r"\.user\s*=\s*[^,]+,", "", code)
+            code = re.sub(r"\[\w+\] = ", "[] = ", code, count=1)
             rows += len(re.findall(r"\.name\s*=", code))
             calls += LINT % (m.group(1), f"TCALL_ARRAY_LEN({m.group(1)})")
         elif m.group(2):

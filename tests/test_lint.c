@@ -298,8 +298,69 @@ static void test_described(void)
     }
 }
 
+/* A schema of which each note is told, and nothing else. */
+static void notes(const char *schema, const char *const *texts, size_t count)
+{
+    tcall_tool t = tool("x", schema);
+    size_t i, lines = 0;
+    t.description = "Read the level of one input line of the board, 0 or 1, "
+                    "and wait until it has been the same for a while.";
+    CHECK(lint(&t, 1) == 0);
+    for (i = 0; i < count; i++)
+        CHECK(says(texts[i]));
+    for (i = 0; told[i]; i++)
+        lines += strncmp(told + i, "(note) keyword", 14) == 0 ||
+                 strncmp(told + i, "(note) case", 11) == 0;
+    CHECK(lines == count);
+}
+
+static void test_words(void)
+{
+    static const char bad[] = TCALL_JSON({
+        "type" : "object",
+        "requird" : ["a"],
+        "location" : {"type" : "string"},
+        "x-order" : 1,
+        "properties" : {
+            "a" : {"description" : "x", "minlength" : 1, "tpye" : "string"},
+            "requird" : {"description" : "x", "defualt" : 1, "enums" : [1]},
+            "A" : {
+                "description" : "x",
+                "anyOf" : [ {}, {"additionalPropertes" : false} ],
+                "default" : {"requird" : 1}
+            },
+            "b" : {"description" : "x", "items" : {"maxItens" : 1}}
+        },
+        "$defs" : {"d" : {"unit" : "m", "iff" : {}, "node" : 1}}
+    });
+    static const char *const told_of[] = {
+        "keyword - /parameters/requird: is no keyword of JSON Schema: was "
+        "required meant?",
+        "keyword - /parameters/location: is no keyword of JSON Schema: a "
+        "parameter belongs into properties",
+        "/parameters/properties/a/minlength: is no keyword of JSON Schema: was "
+        "minLength meant?",
+        "/parameters/properties/a/tpye: is no keyword of JSON Schema: was type",
+        "/parameters/properties/requird/defualt: is no keyword of JSON Schema: "
+        "was default",
+        "/parameters/properties/requird/enums: is no keyword of JSON Schema: "
+        "was enum",
+        "/parameters/properties/A: differs from another name only in capitals",
+        "/parameters/properties/A/anyOf/1/additionalPropertes: is no keyword",
+        "/parameters/properties/b/items/maxItens: is no keyword"};
+    tcall_tool two[2];
+    notes(bad, told_of, TCALL_ARRAY_LEN(told_of));
+    two[0] = tool("readPin", good);
+    two[1] = tool("readpin", good);
+    CHECK(lint(two, 2) == 0 &&
+          says("(note) case - /name: differs from the name of another tool"));
+    two[1].name = "readPim";
+    CHECK(lint(two, 2) == 0 && !*told);
+}
+
 int main(void)
 {
+    test_words();
     test_described();
     test_names();
     test_lengths();

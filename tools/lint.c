@@ -61,6 +61,21 @@ size_t ttool_lint_tokens(size_t bytes)
 
 /* -- Names -- */
 
+static char ttool_lint_lower_(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
+}
+
+/* Are these the same letters, in either case? */
+static bool ttool_lint_same_(tcall_str first, tcall_str second)
+{
+    size_t i;
+    for (i = 0; i < first.len && i < second.len; i++)
+        if (ttool_lint_lower_(first.ptr[i]) != ttool_lint_lower_(second.ptr[i]))
+            return false;
+    return first.len == second.len;
+}
+
 /* What names may hold beside A-Z a-z 0-9 _ and -, and how long they may be. */
 typedef struct ttool_name_rule_ {
     const char *provider;
@@ -116,9 +131,12 @@ static void ttool_lint_name_(ttool_lint_ *lint)
         if (!ttool_lint_fits_(&rules[i], name))
             ttool_lint_rule_(lint, &rules[i]);
     for (other = lint->tools; other < lint->tool; other++)
-        if (strcmp(other->name ? other->name : "", name) == 0) {
-            ttool_lint_report_(lint, "name", NULL, false,
-                               "another tool has this name");
+        if (ttool_lint_same_(tcall_str_of(other->name), tcall_str_of(name))) {
+            bool same = strcmp(other->name ? other->name : "", name) == 0;
+            ttool_lint_report_(lint, same ? "name" : "case", NULL, !same,
+                               same ? "another tool has this name"
+                                    : "differs from the name of another tool "
+                                      "only in capitals, which models confuse");
             return;
         }
 }
@@ -153,6 +171,194 @@ static int ttool_lint_parameters_(ttool_lint_ *lint, tcall_json schema,
         lint->pointer = here;
     }
     return count;
+}
+
+/* -- Words that look misspelt -- */
+
+/* What the value of a keyword holds: schemas that are its members or elements,
+ * one schema, or none. */
+typedef enum ttool_holds_ {
+    TTOOL_HOLDS_MANY_,
+    TTOOL_HOLDS_ONE_,
+    TTOOL_HOLDS_NONE_
+} ttool_holds_;
+
+static const struct ttool_word_ {
+    const char *name;
+    ttool_holds_ holds;
+} ttool_words_[] = {{"properties", TTOOL_HOLDS_MANY_},
+                    {"patternProperties", TTOOL_HOLDS_MANY_},
+                    {"dependencies", TTOOL_HOLDS_MANY_},
+                    {"dependentSchemas", TTOOL_HOLDS_MANY_},
+                    {"$defs", TTOOL_HOLDS_MANY_},
+                    {"definitions", TTOOL_HOLDS_MANY_},
+                    {"allOf", TTOOL_HOLDS_MANY_},
+                    {"anyOf", TTOOL_HOLDS_MANY_},
+                    {"oneOf", TTOOL_HOLDS_MANY_},
+                    {"prefixItems", TTOOL_HOLDS_MANY_},
+                    {"items", TTOOL_HOLDS_ONE_},
+                    {"additionalItems", TTOOL_HOLDS_ONE_},
+                    {"additionalProperties", TTOOL_HOLDS_ONE_},
+                    {"propertyNames", TTOOL_HOLDS_ONE_},
+                    {"contains", TTOOL_HOLDS_ONE_},
+                    {"not", TTOOL_HOLDS_ONE_},
+                    {"if", TTOOL_HOLDS_ONE_},
+                    {"then", TTOOL_HOLDS_ONE_},
+                    {"else", TTOOL_HOLDS_ONE_},
+                    {"type", TTOOL_HOLDS_NONE_},
+                    {"enum", TTOOL_HOLDS_NONE_},
+                    {"const", TTOOL_HOLDS_NONE_},
+                    {"required", TTOOL_HOLDS_NONE_},
+                    {"dependentRequired", TTOOL_HOLDS_NONE_},
+                    {"pattern", TTOOL_HOLDS_NONE_},
+                    {"format", TTOOL_HOLDS_NONE_},
+                    {"minimum", TTOOL_HOLDS_NONE_},
+                    {"maximum", TTOOL_HOLDS_NONE_},
+                    {"exclusiveMinimum", TTOOL_HOLDS_NONE_},
+                    {"exclusiveMaximum", TTOOL_HOLDS_NONE_},
+                    {"multipleOf", TTOOL_HOLDS_NONE_},
+                    {"minLength", TTOOL_HOLDS_NONE_},
+                    {"maxLength", TTOOL_HOLDS_NONE_},
+                    {"minItems", TTOOL_HOLDS_NONE_},
+                    {"maxItems", TTOOL_HOLDS_NONE_},
+                    {"uniqueItems", TTOOL_HOLDS_NONE_},
+                    {"minContains", TTOOL_HOLDS_NONE_},
+                    {"maxContains", TTOOL_HOLDS_NONE_},
+                    {"minProperties", TTOOL_HOLDS_NONE_},
+                    {"maxProperties", TTOOL_HOLDS_NONE_},
+                    {"unevaluatedProperties", TTOOL_HOLDS_ONE_},
+                    {"unevaluatedItems", TTOOL_HOLDS_ONE_},
+                    {"title", TTOOL_HOLDS_NONE_},
+                    {"description", TTOOL_HOLDS_NONE_},
+                    {"default", TTOOL_HOLDS_NONE_},
+                    {"examples", TTOOL_HOLDS_NONE_},
+                    {"example", TTOOL_HOLDS_NONE_},
+                    {"nullable", TTOOL_HOLDS_NONE_},
+                    {"deprecated", TTOOL_HOLDS_NONE_},
+                    {"readOnly", TTOOL_HOLDS_NONE_},
+                    {"writeOnly", TTOOL_HOLDS_NONE_},
+                    {"contentEncoding", TTOOL_HOLDS_NONE_},
+                    {"contentMediaType", TTOOL_HOLDS_NONE_},
+                    {"contentSchema", TTOOL_HOLDS_ONE_}};
+
+static tcall_str ttool_lint_rest_(tcall_str text, size_t skip)
+{
+    text.ptr += skip;
+    text.len -= skip;
+    return text;
+}
+
+/* Is a word another one with a letter too many, too few or wrong, with two
+ * neighbours exchanged, or with letters in the other case? */
+static bool ttool_lint_close_(tcall_str word, tcall_str other)
+{
+    size_t same = 0;
+    while (same < word.len && same < other.len &&
+           ttool_lint_lower_(word.ptr[same]) ==
+               ttool_lint_lower_(other.ptr[same]))
+        same++;
+    word = ttool_lint_rest_(word, same);
+    other = ttool_lint_rest_(other, same);
+    if (!word.len || !other.len)
+        return word.len + other.len <= 1;
+    if (word.len > 1 && other.len > 1 && word.ptr[0] == other.ptr[1] &&
+        word.ptr[1] == other.ptr[0] &&
+        ttool_lint_same_(ttool_lint_rest_(word, 2), ttool_lint_rest_(other, 2)))
+        return true;
+    return ttool_lint_same_(ttool_lint_rest_(word, 1), other) ||
+           ttool_lint_same_(word, ttool_lint_rest_(other, 1)) ||
+           ttool_lint_same_(ttool_lint_rest_(word, 1),
+                            ttool_lint_rest_(other, 1));
+}
+
+/* Reports a member of a schema that is no keyword, if it looks like one, or
+ * like a parameter in the wrong place. Short words are like too many others. */
+static void ttool_lint_unknown_(ttool_lint_ *lint, tcall_json member)
+{
+    char text[TTOOL_LINT_TEXT_];
+    tcall_str word = tcall_json_key(member);
+    tcall_writer writer;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(ttool_words_); i++) {
+        tcall_str known = tcall_str_of(ttool_words_[i].name);
+        if (known.len < 4 || word.len < 4 || !ttool_lint_close_(word, known))
+            continue;
+        tcall_writer_init(&writer, text, sizeof text - 1);
+        tcall_write_text(&writer, "is no keyword of JSON Schema: was ");
+        tcall_write_text(&writer, ttool_words_[i].name);
+        tcall_write_text(&writer, " meant?");
+        text[writer.fill] = '\0';
+        ttool_lint_report_(lint, "keyword", NULL, true, text);
+        return;
+    }
+    if (tcall_json_get(member, "type").tok)
+        ttool_lint_report_(lint, "keyword", NULL, true,
+                           "is no keyword of JSON Schema: a parameter belongs "
+                           "into properties");
+}
+
+/* Reports a name that an earlier member has in other letters. */
+static void ttool_lint_cases_(ttool_lint_ *lint, tcall_json first,
+                              tcall_json member)
+{
+    tcall_str name = tcall_json_key(member);
+    for (; first.tok != member.tok; first = tcall_json_next(first))
+        if (ttool_lint_same_(tcall_json_key(first), name)) {
+            ttool_lint_report_(lint, "case", NULL, true,
+                               "differs from another name only in capitals, "
+                               "which models confuse");
+            return;
+        }
+}
+
+static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema);
+
+/* Visits the schemas that the value of a keyword holds. */
+static void ttool_lint_held_(ttool_lint_ *lint, tcall_json value,
+                             ttool_holds_ holds)
+{
+    bool object = tcall_json_type(value) == TCALL_OBJECT;
+    tcall_json first = tcall_json_first(value), each = first;
+    int index = 0;
+    if (holds == TTOOL_HOLDS_ONE_)
+        ttool_lint_words_(lint, value);
+    for (; holds == TTOOL_HOLDS_MANY_ && each.tok;
+         each = tcall_json_next(each), index++) {
+        tcall_writer here = lint->pointer;
+        if (object) {
+            ttool_lint_step_(lint, tcall_json_key(each));
+            ttool_lint_cases_(lint, first, each);
+        } else {
+            tcall_write_text(&lint->pointer, "/");
+            tcall_write_int(&lint->pointer, index);
+        }
+        ttool_lint_words_(lint, each);
+        lint->pointer = here;
+    }
+}
+
+/* Visits the keywords of a schema and of those within. The parser limits how
+ * deep they are. */
+static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema)
+{
+    tcall_json member;
+    if (tcall_json_type(schema) != TCALL_OBJECT)
+        return;
+    for (member = tcall_json_first(schema); member.tok;
+         member = tcall_json_next(member)) {
+        tcall_writer here = lint->pointer;
+        tcall_str word = tcall_json_key(member);
+        size_t i = 0;
+        ttool_lint_step_(lint, word);
+        while (i < TCALL_ARRAY_LEN(ttool_words_) &&
+               !tcall_str_eq(word, tcall_str_of(ttool_words_[i].name)))
+            i++;
+        if (i == TCALL_ARRAY_LEN(ttool_words_))
+            ttool_lint_unknown_(lint, member);
+        else
+            ttool_lint_held_(lint, member, ttool_words_[i].holds);
+        lint->pointer = here;
+    }
 }
 
 static void ttool_lint_description_(ttool_lint_ *lint, int parameters,
@@ -357,6 +563,7 @@ static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
     if (text && ttool_lint_parse_(text, &schema, &memory)) {
         ttool_lint_at_(lint, "/parameters");
         parameters = ttool_lint_parameters_(lint, schema, 0, &nested);
+        ttool_lint_words_(lint, schema);
         ttool_lint_strict_(lint, strict, strict_count);
     }
     free(memory);
