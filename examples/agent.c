@@ -602,6 +602,7 @@ int main(int argc, char **argv)
     s->screen.quiet = o->quiet || o->json;
     s->screen.verbose = o->verbose;
     s->screen.tc = &s->tc;
+    s->screen.root = o->workspace;
     screen_init(&s->screen);
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;

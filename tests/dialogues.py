@@ -147,6 +147,7 @@ def dialogues(home):
         "the question shows what runs": (agent, line(SWITCH, r'approve\? +write_gpio \{"pin":17,"on":true\}')),
         "an answer that comes too soon": (agent, [(SWITCH, None), (ENTER, None), ("y", None), (ENTER, re.escape(ASKED)), *line("n", no)]),
         "a diff": (f"{agent} --workspace {home}", line('read "a.txt"', r"old line.*\n> $") + line('replace "old line" with "new line" in "a.txt"', r"- old line\n.*\+ new line\n.*default n\]") + line("n", r"denied.*\n> $")),
+        "a diff with a file": (f"{agent} --workspace {home}", line('read "long.txt"', r"Line 1\n.*\n> $") + line('write "Line 1" to "long.txt"', r"write long\.txt\n +- Line 1\n.*- Line 40\n +- and 20 more lines\n +\+ Line 1\n.*default n\]")),
         # leaving
         "exit": (agent, line("exit", r"LEFT 0")),
         "quit": (agent, line("quit", r"LEFT 0")),
@@ -216,6 +217,7 @@ def main():
     with tempfile.TemporaryDirectory() as home, concurrent.futures.ThreadPoolExecutor(6) as pool:
         pathlib.Path(home, "grüße.txt").write_text("hällo wörld\n")
         pathlib.Path(home, "a.txt").write_text("first\nold line\nlast\n")
+        pathlib.Path(home, "long.txt").write_text("".join(f"Line {n}\n" for n in range(1, 61)))
         wanted = sys.argv[1:]
         jobs = [(n, name, *rest) for n, (name, rest) in enumerate(dialogues(home).items()) if not wanted or name in wanted]
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():
