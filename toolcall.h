@@ -17445,8 +17445,7 @@ static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
     tcall_shape root = tcall_root_;
     unsigned count = 0;
     root.more = shape;
-    if (!tcall_coerce_open_(level, at, &root))
-        return 0;
+    tcall_coerce_open_(level, at, &root); /* arguments are an object */
     for (at.tok++; at.tok < levels->end;) {
         const tcall_shape *node;
         bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
@@ -18108,8 +18107,7 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
 {
     return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->stage == TCALL_DID_EXECUTE || cx->gave_up ||
-           cx->run_step == TCALL_RUN_DID_;
+           cx->stage == TCALL_DID_EXECUTE || cx->run_step == TCALL_RUN_DID_;
 }
 
 /* Lets a hook wait after the run: the output lies in the block meanwhile.
@@ -25693,7 +25691,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     result = tcall_agent_invoke_(agent, call, head + room);
     if (tcall_waits_(result))
         return result;
-    lack = out->error ? out->error : tcall_agent_lacks_(agent, call, head);
+    lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
     if (agent->current == agent->delivered)

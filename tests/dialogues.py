@@ -128,6 +128,11 @@ def dialogues(home):
         "/new": (agent, line("/new", r"new conversation.*\n> $")),
         "/memory": (agent, line("/memory", r"\d+ of \d+ bytes.*\n> $")),
         "/nothing": (agent, line("/nothing", r"There is no /nothing.*\n> $")),
+        "/provider": (agent, line("/provider anthropic", r"provider is anthropic.*\n> $") + line(INCH, answers)),
+        "/provider nobody": (agent, line("/provider nobody", r"cannot be: nobody.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/provider without a key": (agent, line("/provider gemini", r"cannot be: gemini.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/details": (agent, line("/details", r"each step.*\n> $") + line(INCH, r"\n  checked +valid\n.*\n> $")),
+        "/trace": (agent, line(f"/trace {home}/turn", r"has a trace.*\n> $") + line(INCH, answers) + line("/trace", r"No trace.*\n> $") + line("exit", r"LEFT 0")),
         "/save": (agent, line(f"/save {home}/talk", r"Saved in.*\n> $") + line(f"/load {home}/talk", r"conversation of.*\n> $")),
         # approvals
         "y": (agent, asks("y", yes)),
@@ -220,6 +225,8 @@ def main():
             subprocess.run(["tmux", "-L", server, "-f", "/dev/null", "new-session", "-d", "-s", "base"], check=True)
             for fault in pool.map(lambda job: hold(server, home, *job), jobs):
                 check(not fault, str(fault))
+            if not wanted or "/trace" in wanted:
+                check('"event":"turn_end"' in pathlib.Path(home, "turn").read_text(), "/trace wrote nothing")
             history = pathlib.Path(home, "toolcall", "history")
             if history.exists():
                 check(history.stat().st_mode & 0o777 == 0o600, "the history is its owner's alone")

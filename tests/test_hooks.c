@@ -936,6 +936,33 @@ static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return r == TCALL_OK ? echo(cx, args, w) : r;
 }
 
+/* No memory is left to compare the call with what was agreed to. */
+static int take_all(tcall_ctx *cx, void *user)
+{
+    static char names[64][3];
+    size_t i, size = 1024;
+    (void)user;
+    for (i = 0; i < 64; i++) {
+        snprintf(names[i], sizeof names[i], "%02u", (unsigned)i);
+        while (size && !tcall_scratch(cx, names[i], size))
+            size /= 2;
+    }
+    return TCALL_OK;
+}
+
+static void test_ledger_memory(void)
+{
+    const tcall_hook hooks[] = {
+        {.name = "all", .stage = TCALL_WILL_AUTHORIZE, .run = take_all},
+        TCALL_LEDGER(&ledger)};
+    memset(tickets, 0, sizeof tickets);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_ACTUATE);
+    tools[0].confirm = true;
+    CHECK(ask("1", "work", "{\"s\":[[[[[[1]]]]]]}") == TCALL_E_MEMORY);
+    CHECK(runs == 0 && tc.block.need > sizeof block);
+    CHECK(decide(&ledger, "1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+}
+
 /* A tool that asked in the middle of its run and was cancelled may have had its
  * effect: its row is not free for a second run. */
 static void test_ledger_cancelled(void)
@@ -1135,6 +1162,7 @@ int main(void)
     test_keys();
     test_events();
     test_sizes();
+    test_ledger_memory();
     test_execute();
     test_execute_waits();
     return check_sum("test_hooks");
