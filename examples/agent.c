@@ -183,13 +183,14 @@ static bool start_tools(session *s)
 
 static bool start_port(session *s, const char *url, const char *ca)
 {
-    tport_desc d = {0};
+    tport_desc *d = &s->port_desc;
 
-    d.url = url;
-    d.ca_file = ca;
-    d.insecure_plain_http = s->options.plain_http;
+    memset(d, 0, sizeof *d);
+    d->url = url;
+    d->ca_file = ca;
+    d->insecure_plain_http = s->options.plain_http;
     s->port_started = true;
-    return tport_init(&s->port, &d) == TCALL_OK ||
+    return tport_init(&s->port, d) == TCALL_OK ||
            fail("cannot use this server (see --help)", tport_error(&s->port));
 }
 
@@ -203,23 +204,36 @@ FILE *create_private(const char *path)
     return f;
 }
 
-/* The port, watched by a trace, or a trace in its place. */
+/* The port, watched by a trace where there is a file for it. */
+static void watch_port(session *s, FILE *file)
+{
+    tcall_transport t = tport_transport(&s->port);
+
+    if (tracer.file)
+        fclose(tracer.file);
+    tracer.file = NULL;
+    if (file) {
+        t = trace_record(&tracer, file, t);
+        tracer.block = &s->tc.block;
+    }
+    s->desc.transport = screen_transport(&s->screen, t);
+}
+
 static bool start_transport(session *s)
 {
-    tcall_transport *t = &s->desc.transport;
     const options *o = &s->options;
     const char *path = o->replay ? o->replay : o->trace;
     FILE *f = NULL;
 
-    if (!o->replay)
-        *t = tport_transport(&s->port);
-    if (!path)
-        return true;
-    f = o->replay ? fopen(path, "r") : create_private(path);
-    if (!f)
+    if (path)
+        f = o->replay ? fopen(path, "r") : create_private(path);
+    if (path && !f)
         return fail("cannot open", path);
-    *t = o->replay ? trace_replay(&tracer, f) : trace_record(&tracer, f, *t);
-    tracer.block = &s->tc.block;
+    if (o->replay)
+        s->desc.transport =
+            screen_transport(&s->screen, trace_replay(&tracer, f));
+    else
+        watch_port(s, f);
     return true;
 }
 
@@ -227,18 +241,23 @@ static bool start_transport(session *s)
 static const tcall_pick_opts picking = {
     .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
 
-static bool start_agent(session *s, const backend *b, const char *model,
+/* Who answers. */
+static void set_backend(session *s, const backend *b, const char *model,
                         const char *key)
+{
+    s->desc.provider = b->provider;
+    s->desc.model = model;
+    s->desc.key = events.secrets[0] = key;
+    s->desc.path = b->path;
+    screen_hide(&s->screen, key);
+}
+
+static bool start_agent(session *s)
 {
     tcall_agent_desc *d = &s->desc;
     int r;
 
     d->tc = &s->tc;
-    d->provider = b->provider;
-    d->model = model;
-    d->key = key;
-    screen_hide(&s->screen, key);
-    d->path = b->path;
     d->system = "You are an agent on a small Linux machine. Use the tools when "
                 "they help, and answer in a few words.";
     d->pick_opts = &picking; /* once there are more than 20 tools */
@@ -246,44 +265,54 @@ static bool start_agent(session *s, const backend *b, const char *model,
     if (!start_transport(s))
         return false;
     if (s->options.json)
-        trace_only_events(&events, stdout, key, &d->transport);
-    d->transport = screen_transport(&s->screen, d->transport);
+        trace_only_events(&events, stdout, d->key, &d->transport);
     r = tcall_agent_init(&s->agent, d);
     return r == TCALL_OK ||
            fail("cannot start",
                 s->agent.problem ? s->agent.problem : tcall_error_text(r));
 }
 
-/* The address, the model and the key of a real server. */
-static bool start_real(session *s, const backend *b)
+/* Room for an address, beside the one that is in use. */
+static char *next_url(session *s)
 {
-    static char url[512];
+    return s->urls[s->url = !s->url];
+}
+
+/* The address, the model and the key of a real server. */
+static bool use_real(session *s, const backend *b)
+{
+    char *url = next_url(s);
     const options *o = &s->options;
     const char *base = o->base_url ? o->base_url : from_environment(b->url);
     const char *model = o->model ? o->model : from_environment(b->model);
 
-    backend_url(url, sizeof url, base ? base : b->default_url, b);
+    backend_url(url, sizeof s->urls[0], base ? base : b->default_url, b);
     model = model ? model : b->default_model;
     screen_note(&s->screen, "%s at %s, %s\n", model, url, b->name);
-    return start_port(s, url, o->ca) &&
-           start_agent(s, b, model, from_environment(b->key));
+    set_backend(s, b, model, from_environment(b->key));
+    return start_port(s, url, o->ca);
+}
+
+static bool use_standin(session *s, const backend *b)
+{
+    char *url = next_url(s);
+    const char *ca = s->options.ca;
+
+    snprintf(url, sizeof s->urls[0], "%s%s", s->standin.url, b->standin_base);
+    screen_note(&s->screen, "stand-in at %s, %s\n", url, b->name);
+    set_backend(s, b, "stand-in", "none");
+    return start_port(s, url, ca ? ca : s->standin.ca);
 }
 
 static bool start_standin(session *s, const backend *b)
 {
-    static char url[512];
-    const char *ca = s->options.ca;
-
     if (!standin_start(&s->standin))
         return fail("the stand-in did not start", "");
-    snprintf(url, sizeof url, "%s%s", s->standin.url, b->standin_base);
     screen_note(&s->screen,
                 "The stand-in answers, no real language model. For a real one "
                 "set OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST (see "
-                "--help).\nstand-in at %s, %s\n",
-                url, b->name);
-    return start_port(s, url, ca ? ca : s->standin.ca) &&
-           start_agent(s, b, "stand-in", "none");
+                "--help).\n");
+    return use_standin(s, b);
 }
 
 /* Everything, in this order: tools, provider, port, agent. */
@@ -303,9 +332,47 @@ static bool start(session *s)
         return false;
     if (o->replay) {
         screen_note(&s->screen, "answers from %s, %s\n", o->replay, b->name);
-        return start_agent(s, b, o->model ? o->model : "none", NULL);
-    }
-    return real ? start_real(s, b) : start_standin(s, b);
+        set_backend(s, b, o->model ? o->model : "none", NULL);
+    } else if (!(real ? use_real(s, b) : start_standin(s, b)))
+        return false;
+    return start_agent(s);
+}
+
+/* The stand-in goes on to answer where there is no key for a real server, and
+ * it speaks as that does. */
+bool session_provider(session *s, const char *name)
+{
+    const backend *b = s->options.replay ? NULL : backend_named(name);
+    const tcall_agent_desc before = s->desc;
+    const tport_desc port_before = s->port_desc;
+    bool speaks, done;
+
+    if (!b)
+        return false;
+    speaks = *b->default_model != '\0';
+    s->options.base_url = s->options.model = NULL; /* of the one before */
+    tport_free(&s->port);
+    done = s->standin.pid > 0 && speaks && !from_environment(b->key)
+               ? use_standin(s, b)
+               : use_real(s, b);
+    if (done && tcall_agent_use(&s->agent, &s->desc) == TCALL_OK)
+        return true;
+    tport_free(&s->port);
+    s->desc = before;
+    s->port_desc = port_before;
+    tport_init(&s->port, &port_before);
+    screen_hide(&s->screen, before.key);
+    return false;
+}
+
+bool session_trace(session *s, const char *path)
+{
+    FILE *f = *path && !s->options.replay ? create_private(path) : NULL;
+
+    if (s->options.replay || (*path && !f))
+        return false;
+    watch_port(s, f);
+    return tcall_agent_use(&s->agent, &s->desc) == TCALL_OK;
 }
 
 /* Why a turn ended badly, in words. */
@@ -536,6 +603,7 @@ int main(int argc, char **argv)
     s->screen.quiet = o->quiet || o->json;
     s->screen.verbose = o->verbose;
     s->screen.tc = &s->tc;
+    s->screen.root = o->workspace;
     screen_init(&s->screen);
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;

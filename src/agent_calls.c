@@ -329,7 +329,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     result = tcall_agent_invoke_(agent, call, head + room);
     if (tcall_waits_(result))
         return result;
-    lack = out->error ? out->error : tcall_agent_lacks_(agent, call, head);
+    lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
     if (agent->current == agent->delivered)

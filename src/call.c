@@ -303,8 +303,7 @@ static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
     tcall_shape root = tcall_root_;
     unsigned count = 0;
     root.more = shape;
-    if (!tcall_coerce_open_(level, at, &root))
-        return 0;
+    tcall_coerce_open_(level, at, &root); /* arguments are an object */
     for (at.tok++; at.tok < levels->end;) {
         const tcall_shape *node;
         bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;

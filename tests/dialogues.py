@@ -128,6 +128,11 @@ def dialogues(home):
         "/new": (agent, line("/new", r"new conversation.*\n> $")),
         "/memory": (agent, line("/memory", r"\d+ of \d+ bytes.*\n> $")),
         "/nothing": (agent, line("/nothing", r"There is no /nothing.*\n> $")),
+        "/provider": (agent, line("/provider anthropic", r"provider is anthropic.*\n> $") + line(INCH, answers)),
+        "/provider nobody": (agent, line("/provider nobody", r"cannot be: nobody.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/provider without a key": (agent, line("/provider gemini", r"cannot be: gemini.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/details": (agent, line("/details", r"each step.*\n> $") + line(INCH, r"\n  checked +valid\n.*\n> $")),
+        "/trace": (agent, line(f"/trace {home}/turn", r"has a trace.*\n> $") + line(INCH, answers) + line("/trace", r"No trace.*\n> $") + line("exit", r"LEFT 0")),
         "/save": (agent, line(f"/save {home}/talk", r"Saved in.*\n> $") + line(f"/load {home}/talk", r"conversation of.*\n> $")),
         # approvals
         "y": (agent, asks("y", yes)),
@@ -142,6 +147,7 @@ def dialogues(home):
         "the question shows what runs": (agent, line(SWITCH, r'approve\? +write_gpio \{"pin":17,"on":true\}')),
         "an answer that comes too soon": (agent, [(SWITCH, None), (ENTER, None), ("y", None), (ENTER, re.escape(ASKED)), *line("n", no)]),
         "a diff": (f"{agent} --workspace {home}", line('read "a.txt"', r"old line.*\n> $") + line('replace "old line" with "new line" in "a.txt"', r"- old line\n.*\+ new line\n.*default n\]") + line("n", r"denied.*\n> $")),
+        "a diff with a file": (f"{agent} --workspace {home}", line('read "long.txt"', r"Line 1\n.*\n> $") + line('write "Line 1" to "long.txt"', r"write long\.txt\n +- Line 1\n.*- Line 40\n +- and 20 more lines\n +\+ Line 1\n.*default n\]")),
         # leaving
         "exit": (agent, line("exit", r"LEFT 0")),
         "quit": (agent, line("quit", r"LEFT 0")),
@@ -211,6 +217,7 @@ def main():
     with tempfile.TemporaryDirectory() as home, concurrent.futures.ThreadPoolExecutor(6) as pool:
         pathlib.Path(home, "grüße.txt").write_text("hällo wörld\n")
         pathlib.Path(home, "a.txt").write_text("first\nold line\nlast\n")
+        pathlib.Path(home, "long.txt").write_text("".join(f"Line {n}\n" for n in range(1, 61)))
         wanted = sys.argv[1:]
         jobs = [(n, name, *rest) for n, (name, rest) in enumerate(dialogues(home).items()) if not wanted or name in wanted]
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():
@@ -220,6 +227,8 @@ def main():
             subprocess.run(["tmux", "-L", server, "-f", "/dev/null", "new-session", "-d", "-s", "base"], check=True)
             for fault in pool.map(lambda job: hold(server, home, *job), jobs):
                 check(not fault, str(fault))
+            if not wanted or "/trace" in wanted:
+                check('"event":"turn_end"' in pathlib.Path(home, "turn").read_text(), "/trace wrote nothing")
             history = pathlib.Path(home, "toolcall", "history")
             if history.exists():
                 check(history.stat().st_mode & 0o777 == 0o600, "the history is its owner's alone")

@@ -70,13 +70,14 @@ static bool is_json(const char *text, size_t len)
 
 static const tcall_hook *hooks;
 static uint16_t hook_count;
+static size_t block_size = sizeof block;
 
 static void begin(const char *repaired, const char *arguments)
 {
     tcall_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
-    desc.block_size = sizeof block;
+    desc.block_size = block_size;
     desc.tools = tools;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
@@ -152,6 +153,32 @@ static void test_accepted(void)
     CHECK(says("\"repaired\":true") && says("single-quote") &&
           says("\"path\":\"/n\"") && says("\"outcome\":\"ok\""));
     tcall_release(&tc, &call);
+}
+
+/* One for which there is no room: the call fails for that, and a block of the
+ * size that it says would do. */
+static void test_no_room(void)
+{
+    static char long_text[3000];
+    int r;
+    strcpy(long_text, "{\"n\":1,\"m\":2,\"s\":\"");
+    memset(long_text + 18, 'x', sizeof long_text - 21);
+    strcpy(long_text + sizeof long_text - 3, "\"}");
+    block_size = 1024;
+    begin(long_text, "{\"n\":true,\"m\":1}");
+    r = tcall_hydrate(&tc, &call);
+    CHECK(r == TCALL_E_MEMORY && call.error == r && !call.repaired);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_MEMORY && runs == 0);
+    CHECK(is_json(result, out.fill) && tc.block.need > sizeof long_text);
+    while (r == TCALL_E_MEMORY && tc.block.need > block_size &&
+           tc.block.need <= sizeof block) {
+        block_size = tc.block.need;
+        begin(long_text, "{\"n\":true,\"m\":1}");
+        r = tcall_hydrate(&tc, &call);
+    }
+    CHECK(r == TCALL_OK && call.repaired);
+    tcall_release(&tc, &call);
+    block_size = sizeof block;
 }
 
 /* One that asks a model without blocking: tcall_hydrate and tcall_invoke both
@@ -240,6 +267,59 @@ static void test_rooms(void)
             if (room > 1000)
                 break;
         }
+}
+
+/* What there is to say of the arguments does not fit: that is an error. */
+static void test_errors_cut(void)
+{
+    static const char *const calls[] = {"{\"n\":true}", "{\"n\":"};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(calls); i++) {
+        begin(NULL, calls[i]);
+        tcall_hydrate(&tc, &call);
+        tcall_writer_init(&out, result, 30);
+        tcall_write_open(&out, '{');
+        CHECK(tcall_write_call_errors(&out, &call) == TCALL_E_MEMORY);
+        tcall_release(&tc, &call);
+    }
+}
+
+/* A hook that waits after a call has failed: what it failed with is still JSON
+ * where there is less room than before. */
+static int waits_once(tcall_ctx *cx, void *user)
+{
+    (void)cx, (void)user;
+    return again-- > 0 ? TCALL_E_AGAIN : TCALL_OK;
+}
+
+static void test_less_room(void)
+{
+    static const tcall_hook rows[] = {
+        {.name = "audit", .stage = TCALL_WILL_AUDIT, .run = waits_once}};
+    size_t room;
+    hooks = rows;
+    hook_count = 1;
+    for (room = 0; room < 200; room++) {
+        begin(NULL, "{\"n\":13,\"m\":1}");
+        again = 1;
+        tcall_hydrate(&tc, &call);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && !out.fill);
+        tcall_writer_init(&out, result, room);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_FAILED && runs == 1);
+        CHECK(room < 17 ? out.fill == 0 : is_json(result, out.fill));
+        tcall_release(&tc, &call);
+        begin(NULL, "{\"n\":1,\"m\":1}"); /* nor becomes a success one */
+        again = 1;
+        tcall_hydrate(&tc, &call);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && !out.fill);
+        tcall_writer_init(&out, result, room);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
+        CHECK(room < 3 ? out.fill == 0 : says("set"));
+        tcall_release(&tc, &call);
+    }
+    again = 0;
+    hooks = NULL;
+    hook_count = 0;
 }
 
 /* Metadata is JSON or refused. */
@@ -332,6 +412,13 @@ static void test_order(void)
     CHECK(tcall_release(&tc, &calls[1]) == TCALL_OK);
     CHECK(tcall_json_int(tcall_json_get(calls[0].args, "n"), 0) == 1);
     CHECK(tcall_release(&tc, &calls[0]) == TCALL_OK && tc.block.high == 0);
+    /* One that holds nothing is in nobody's way. */
+    calls[0] = calls[1] = call;
+    calls[1].name = tcall_str_of("no tool");
+    tcall_hydrate(&tc, &calls[0]);
+    CHECK(tcall_hydrate(&tc, &calls[1]) == TCALL_E_UNKNOWN);
+    CHECK(tcall_release(&tc, &calls[0]) == TCALL_OK && tc.block.high == 0);
+    CHECK(tcall_release(&tc, &calls[1]) == TCALL_OK && tc.block.high == 0);
 }
 
 int main(void)
@@ -339,9 +426,12 @@ int main(void)
     test_order();
     test_refused();
     test_accepted();
+    test_no_room();
     test_again();
     test_cut();
     test_rooms();
+    test_errors_cut();
+    test_less_room();
     test_failure();
     return check_sum("test_attempts");
 }

@@ -142,6 +142,28 @@ static void test_provider(void)
     refused(&desc, "path is missing");
 }
 
+static int writes_nothing(const tcall_provider *provider, tcall_writer *out,
+                          const tcall_chat_request *request)
+{
+    (void)provider, (void)request;
+    return out->error = TCALL_E_REQUEST;
+}
+
+/* One that cannot write the request: nobody is connected. */
+static void test_unwritten(void)
+{
+    tcall_provider other = tcall_openai;
+    tcall_agent_desc desc;
+    tcall_agent agent;
+    tcall tc;
+    other.write = writes_nothing;
+    complete(&tc, &desc);
+    desc.provider = &other;
+    CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK);
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_E_REQUEST);
+    CHECK(read_at == 0 && agent.turn.rounds == 0);
+}
+
 /* Headers that would break the request, or that it has already. */
 static void test_headers(void)
 {
@@ -403,6 +425,7 @@ int main(void)
 {
     test_missing();
     test_provider();
+    test_unwritten();
     test_headers();
     test_extra();
 #ifdef TOOLCALL_NO_STREAM

@@ -547,14 +547,19 @@ static void test_refused(void)
     desc = agent_desc();
     CHECK(tcall_need(&d, 100) > 2148 && tcall_need(&d, 200) > 2348);
     CHECK(tcall_agent_need(&d, &desc, 100) > tcall_need(&d, 100));
+    desc.model = NULL;
+    CHECK(tcall_agent_need(&d, &desc, 100) == 0);
+    desc = agent_desc();
     desc.provider = NULL;
     CHECK(tcall_agent_need(&d, &desc, 100) == 0);
+    desc = agent_desc();
     memset(&nameless, 0, sizeof nameless);
     d.tools = &nameless;
     d.lazy_schemas = true;
     d.tool_count = 1;
     d.hook_count = 1;
     CHECK(tcall_need(&d, 100) == 0);
+    CHECK(tcall_agent_need(&d, &desc, 100) == 0);
 }
 
 int main(int argc, char **argv)

@@ -438,6 +438,31 @@ static void test_late_approval(void)
     set_hook(&hooks[0], TCALL_WILL_TRANSFORM_OUTPUT, ask_late, NULL);
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_E_USAGE && world.runs == 1);
+    set_hook(&hooks[0], TCALL_ON_GIVE_UP, ask_late, NULL);
+    tools[0].run = long_words;
+    CHECK(once("{\"n\":3}") == TCALL_E_FAILED);
+}
+
+/* What a tool has written is its output, whatever was there before. */
+static int looks_back(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    (void)args;
+    CHECK(tcall_output(cx).len == 0);
+    tcall_write_text(w, "ab");
+    CHECK(tcall_str_eq(tcall_output(cx), tcall_str_of("ab")));
+    return tcall_set_output(cx, tcall_str_of("cd"));
+}
+
+static void test_after_others(void)
+{
+    prepare();
+    tools[0].run = looks_back;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    tcall_write_text(&out, "before ");
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
+    CHECK(strcmp(result, "before cd") == 0);
+    tcall_release(&tc, &call);
 }
 
 /* A tool that has taken all memory: whatever it asks for is refused, and its
@@ -830,6 +855,7 @@ int main(void)
     test_words();
     test_long_words();
     test_late_approval();
+    test_after_others();
     test_no_memory();
     test_shifts();
     test_waits_twice();

@@ -436,12 +436,21 @@ static void test_audit(void)
     CHECK(strcmp(log_text,
                  "{\"call_id\":\"c1\",\"tool\":\"work\",\"session\":\"\","
                  "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
-                 "\"arguments\":{\"n\":3},\"attempts\":1,\"ms\":0,"
+                 "\"arguments\":{\"n\":3},\"validated\":true,\"attempts\":1,"
+                 "\"ms\":0,"
                  "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
     log_text[0] = 0;
     CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);
     CHECK(strstr(log_text, "\"arguments\":\"[1\"") &&
           strstr(log_text, "\"outcome\":\"unknown-tool\"}\n"));
+    CHECK(strstr(log_text, "\"validated\":false,\"attempts\""));
+    log_text[0] = 0;
+    tools[0].parameters = NULL;
+    tools[0].allow_no_schema = true;
+    tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    CHECK(ask("c4", "work", "{\"n\":3}") == TCALL_OK);
+    CHECK(strstr(log_text, "\"validated\":false,\"no_schema_mode\":\"full\","));
     log_error = TCALL_E_CLOSED;
     CHECK(ask("c3", "work", "{}") == TCALL_OK); /* it has run */
     log_error = 0;
@@ -927,6 +936,33 @@ static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return r == TCALL_OK ? echo(cx, args, w) : r;
 }
 
+/* No memory is left to compare the call with what was agreed to. */
+static int take_all(tcall_ctx *cx, void *user)
+{
+    static char names[64][3];
+    size_t i, size = 1024;
+    (void)user;
+    for (i = 0; i < 64; i++) {
+        snprintf(names[i], sizeof names[i], "%02u", (unsigned)i);
+        while (size && !tcall_scratch(cx, names[i], size))
+            size /= 2;
+    }
+    return TCALL_OK;
+}
+
+static void test_ledger_memory(void)
+{
+    const tcall_hook hooks[] = {
+        {.name = "all", .stage = TCALL_WILL_AUTHORIZE, .run = take_all},
+        TCALL_LEDGER(&ledger)};
+    memset(tickets, 0, sizeof tickets);
+    start(hooks, TCALL_ARRAY_LEN(hooks), TCALL_ACTUATE);
+    tools[0].confirm = true;
+    CHECK(ask("1", "work", "{\"s\":[[[[[[1]]]]]]}") == TCALL_E_MEMORY);
+    CHECK(runs == 0 && tc.block.need > sizeof block);
+    CHECK(decide(&ledger, "1", TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
+}
+
 /* A tool that asked in the middle of its run and was cancelled may have had its
  * effect: its row is not free for a second run. */
 static void test_ledger_cancelled(void)
@@ -1126,6 +1162,7 @@ int main(void)
     test_keys();
     test_events();
     test_sizes();
+    test_ledger_memory();
     test_execute();
     test_execute_waits();
     return check_sum("test_hooks");

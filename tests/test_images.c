@@ -15,26 +15,29 @@ typedef struct machine {
 
 static machine m;
 
-/* Attaches two images and a text, each to its result. */
+/* Attaches two images, a text and an image of no bytes, each to its result. */
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    static tcall_attachment list[2][3];
-    static char pixels[2][3];
+    static tcall_attachment list[2][4];
+    static char pixels[2][4];
     int n = (int)tcall_json_int(tcall_json_get(args, "n"), 0) % 2, i;
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         tcall_attachment *one = &list[n][i];
         pixels[n][i] = (char)('a' + 3 * n + i);
         one->type = i == 1 ? "text/plain" : "image/jpeg";
         one->bytes.ptr = &pixels[n][i];
-        one->bytes.len = 1;
+        one->bytes.len = i < 3;
         one->next = cx->result.attached;
         cx->result.attached = one;
     }
     return tcall_write_int(out, n);
 }
 
-static void start(const tcall_provider *provider, tcall_transport transport)
+static size_t block_size = sizeof m.block;
+
+static int try_start(const tcall_provider *provider, tcall_transport transport)
 {
+    int error;
     static tcall_tool tool;
     tcall_desc desc;
     tcall_agent_desc agent;
@@ -45,17 +48,22 @@ static void start(const tcall_provider *provider, tcall_transport transport)
     tool.permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
     desc.block = m.block;
-    desc.block_size = sizeof m.block;
+    desc.block_size = block_size;
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
-    CHECK(tcall_init(&m.tc, &desc) == TCALL_OK);
+    error = tcall_init(&m.tc, &desc);
     memset(&agent, 0, sizeof agent);
     agent.tc = &m.tc;
     agent.provider = provider;
     agent.model = "m";
     agent.transport = transport;
-    CHECK(tcall_agent_init(&m.agent, &agent) == TCALL_OK);
+    return error < 0 ? error : tcall_agent_init(&m.agent, &agent);
+}
+
+static void start(const tcall_provider *provider, tcall_transport transport)
+{
+    CHECK(try_start(provider, transport) == TCALL_OK);
 }
 
 static int say(const char *text)
@@ -258,9 +266,16 @@ static void test_saved(void)
 static void test_refused(void)
 {
     static const char *const turns[] = {SAYS("One.")};
-    static const char *const types[] = {
-        "",         "text/plain", "image/",      "image/a b",
-        "image/\"", "image/a\n",  "image/p;q=1", NULL};
+    static const char *const types[] = {"",
+                                        "text/plain",
+                                        "image/",
+                                        "image/a b",
+                                        "image/\"",
+                                        "image/a\n",
+                                        "image/p;q=1",
+                                        "image/a\x7F",
+                                        "image/a\xC3\xA4",
+                                        NULL};
     size_t i;
     canned = turns;
     start(&tcall_openai, canned_transport());
@@ -273,6 +288,64 @@ static void test_refused(void)
     while (tcall_agent_step(&m.agent) == TCALL_E_AGAIN)
         continue;
     CHECK(!strstr(request, "base64"));
+}
+
+#define ANSWER_HEAD "{\"choices\":[{\"message\":{\"content\":\""
+#define ANSWER_TAIL "\"},\"finish_reason\":\"stop\"}]}"
+
+/* Images in a block of every size: the turn ends well, or it says how large the
+ * block has to be, and the larger one does not do worse. */
+static void test_sizes(void)
+{
+    static const char *const turns[] = {
+        ASKS(CALL("one", "0") "," CALL("two", "1")), SAYS("I see.")};
+    size_t size, works = 0;
+    for (size = 512; size <= 8192; size += 8 * CHECK_EVERY) {
+        int error;
+        canned = turns;
+        block_size = size;
+        error = try_start(&tcall_openai, canned_transport());
+        if (error == TCALL_OK) {
+            size_t high = m.tc.block.high;
+            error = say("fire");
+            CHECK(m.tc.block.high == high); /* no call holds anything */
+        }
+        CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
+        CHECK(error == TCALL_OK ? strstr(request, "base64,ZA==") != NULL
+                                : !works && m.tc.block.need > size);
+        works += error == TCALL_OK;
+    }
+    CHECK(works > 0);
+    block_size = sizeof m.block;
+}
+
+/* Writes an answer of so many bytes. */
+static void long_answer(char *answer, size_t size, char letter)
+{
+    memset(answer, letter, size);
+    memcpy(answer, ANSWER_HEAD, sizeof ANSWER_HEAD - 1);
+    memcpy(answer + size - sizeof ANSWER_TAIL, ANSWER_TAIL, sizeof ANSWER_TAIL);
+}
+
+/* An image that the user shows drops the oldest turn where it has to. */
+static void test_shown_late(void)
+{
+    static char one[2000], two[10000];
+    static const char *const turns[] = {one, two, SAYS("Three.")};
+    size_t low;
+    int shown = 0;
+    long_answer(one, sizeof one, 'o');
+    long_answer(two, sizeof two, 't');
+    canned = turns;
+    start(&tcall_openai, canned_transport());
+    CHECK(say("One?") == TCALL_OK && say("Two?") == TCALL_OK);
+    do {
+        low = m.tc.block.low;
+        CHECK(tcall_agent_show(&m.agent, PNG("foo")) == TCALL_OK);
+    } while (m.tc.block.low > low && ++shown < 200);
+    CHECK(shown > 0 && shown < 200);
+    CHECK(say("What?") == TCALL_OK && !strstr(request, "oooo"));
+    CHECK(sent("base64,Zm9v", "What?", "}"));
 }
 
 /* A block in which the place of an image has no room. */
@@ -359,6 +432,8 @@ int main(void)
     test_saved();
     test_refused();
     test_full();
+    test_sizes();
+    test_shown_late();
     test_narrow();
     return check_sum("test_images");
 }

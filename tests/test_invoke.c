@@ -654,7 +654,7 @@ static void test_struct(void)
     lamps[0].args_size = sizeof(struct lamp);
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);
-    CHECK(says("on 40"));
+    CHECK(says("on 40") && !call.cx.bound); /* it is released with the call */
     CHECK(call_tool(&tc, &call, "set_lamp",
                     "{\"on\":false,\"level\":\"7\",\"rooms\":[\"a\",\"b\"]}") ==
           TCALL_OK);

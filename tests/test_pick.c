@@ -287,7 +287,7 @@ static void test_memory(void)
     tcall_index index;
     size_t i, o, need;
     int n, m, k, way;
-    start(tools, TCALL_ARRAY_LEN(tools), 64);
+    start(tools, TCALL_ARRAY_LEN(tools), 512);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
     need = tc.block.need;
     CHECK(need <= 2048);
@@ -315,10 +315,10 @@ static void test_memory(void)
             }
         }
     user_roles = 2;
-    start(tools, TCALL_ARRAY_LEN(tools), 128);
+    start(tools, TCALL_ARRAY_LEN(tools), 512);
     low = tc.block.low;
     CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
-    CHECK(tc.block.low == low && tc.block.need > 128);
+    CHECK(tc.block.low == low && tc.block.need > 512);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
     start(tools, TCALL_ARRAY_LEN(tools), tc.block.need);
     CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);

@@ -144,7 +144,7 @@ static void test_come_and_go(bool lazy)
     memset(result, 0, sizeof result);
     tcall_writer_init(&out, result, sizeof result - 1);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_DENIED);
-    CHECK(says("this tool was removed") && !says("needs"));
+    CHECK(says("this tool was removed\""));
     tcall_release(&tc, &call);
     CHECK(execute("first", "{\"n\":1}") == TCALL_E_UNKNOWN);
     CHECK(!says("\"\""));

@@ -705,8 +705,139 @@ static void test_edits(void)
         }
 }
 
+/* ---- memory ---- */
+
+static int long_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int i;
+    (void)cx, (void)args;
+    runs++;
+    for (i = 0; i < 1500; i++)
+        tcall_write_text(out, "r");
+    return TCALL_OK;
+}
+
+/* Three requests in a block of this size: a turn of words, and one with a call
+ * whose result is long. */
+static int long_turns(size_t thinker, size_t size, const char *first)
+{
+    int error;
+    begin(thinkers[thinker].provider, sizeof block);
+    strcpy(answers[0], thinkers[thinker].text);
+    strcpy(answers[1], thinkers[thinker].call);
+    strcpy(answers[2], thinkers[thinker].text);
+    tools[0].run = long_run;
+    if (tc.block.low + size < tc.block.size)
+        tc.block.size = tc.block.low + size;
+    error = tcall_agent_run(&agent, tcall_str_of(first));
+    if (error == TCALL_OK)
+        error = tcall_agent_run(&agent, tcall_str_of("two"));
+    return error;
+}
+
+/* Where the first turn has to go in the middle of the second, Anthropic gets no
+ * reasoning of that one back, as it is bound to all before it; others do. */
+static void test_dropped(void)
+{
+    static char first[1001];
+    size_t thinker, size, kept = 0, gone = 0;
+    memset(first, 'q', sizeof first - 1);
+    for (thinker = 0; thinker < TCALL_ARRAY_LEN(thinkers); thinker++)
+        for (size = 1024; size < 8192; size += 64) {
+            int error = long_turns(thinker, size, first);
+            CHECK(error == TCALL_OK ||
+                  (error == TCALL_E_MEMORY && tc.block.need > tc.block.size));
+            if (error == TCALL_OK && strstr(sent[1], "qqqq")) {
+                bool dropped = !strstr(sent[2], "qqqq");
+                bool opaque = strstr(sent[2], "OPAQUE") != NULL;
+                CHECK(opaque == (thinker > 0 || !dropped));
+                kept += !dropped;
+                gone += dropped;
+            }
+        }
+    CHECK(kept > 0 && gone > 0);
+}
+
+/* A call whose reasoning finds no room does not run: its result could not be
+ * sent back. */
+static void test_reasoning_room(void)
+{
+    size_t size, works = 0, lacks = 0;
+    for (size = 512; size < 8192; size += 16) {
+        char *end;
+        int error;
+        begin(&tcall_anthropic, sizeof block);
+        strcpy(answers[0],
+               "{\"stop_reason\":\"tool_use\",\"content\":["
+               "{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"");
+        end = strchr(answers[0], 0);
+        memset(end, 'S', 2000);
+        strcpy(end + 2000, "\"},{\"type\":\"tool_use\",\"id\":\"c1\","
+                           "\"name\":\"f\",\"input\":{}}]}");
+        strcpy(answers[1], thinkers[0].text);
+        tc.block.size = tc.block.low + size;
+        error = tcall_agent_run(&agent, tcall_str_of("go"));
+        CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
+        CHECK(error == TCALL_OK ? strstr(sent[1], "SSSS") && runs == 1
+                                : tc.block.need > tc.block.size);
+        works += error == TCALL_OK;
+        lacks += error != TCALL_OK && !runs;
+        CHECK(error == TCALL_OK || !works);
+    }
+    CHECK(works > 0 && lacks > 0);
+}
+
+/* Only arguments are read: what tools say goes back as it is. */
+static int lenient_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx, (void)args;
+    return tcall_write_text(out, "{'b': 2,}");
+}
+
+static void test_result(void)
+{
+    int i;
+    call_answer(0, "c1", "f", "{'a': 3,}");
+    for (i = 1; i < 3; i++)
+        text_answer(i);
+    begin(by->provider, sizeof block);
+    tools[0].run = lenient_run;
+    CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_OK);
+    CHECK(strstr(sent[1], "{'b': 2,}") && !strstr(sent[1], "'a'"));
+}
+
+/* What the user says takes the room of all turns before it, if it needs to. */
+static void test_said(void)
+{
+    static char first[2001], second[6001];
+    size_t len, said = 0;
+    by = speakers;
+    memset(first, 'p', sizeof first - 1);
+    for (len = 1; len < sizeof second; len += 50) {
+        int i, error;
+        begin(by->provider, sizeof block);
+        for (i = 0; i < 2; i++)
+            text_answer(i);
+        tc.block.size = tc.block.low + 4096;
+        CHECK(tcall_agent_run(&agent, tcall_str_of(first)) == TCALL_OK);
+        memset(second, 's', len);
+        second[len] = '\0';
+        error = tcall_agent_run(&agent, tcall_str_of(second));
+        if (error == TCALL_OK)
+            CHECK(strstr(sent[1], second) != NULL);
+        else
+            CHECK(error == TCALL_E_MEMORY && tc.block.need > tc.block.size);
+        said = error == TCALL_OK ? len : said;
+    }
+    CHECK(said > 2500 && said < 4096);
+}
+
 int main(void)
 {
+    test_dropped();
+    test_reasoning_room();
+    test_said();
+    test_result();
     test_edits();
     test_arguments();
     test_objects();

@@ -130,6 +130,33 @@ static void test_busy(machine *m)
     save(m);
 }
 
+/* Two calls side by side: one waits for a verdict, and the other has not begun.
+ * Both come later. */
+static void test_side_by_side(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1") "," CALL("b", "2")),
+                                        SAYS("Done.")};
+    int error;
+    canned = turns;
+    later = true;
+    runs = 0;
+    start(m, sizeof m->block);
+    m->agent.desc.parallel = 2;
+    CHECK(tcall_agent_say(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    asked = 0;
+    do
+        error = tcall_agent_step(&m->agent);
+    while (error == TCALL_E_AGAIN && !asked);
+    CHECK(asked == 1 && !m->agent.batch[1].cx.state);
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_AGAIN);
+    }
+    later = false;
+    CHECK(finish(m) == TCALL_OK && runs == 2 && said(m, "Done."));
+}
+
 /* What was noted of an item is still noted of it. */
 static void test_flags(machine *m)
 {
@@ -272,6 +299,66 @@ static void test_forged(machine *m)
     }
 }
 
+/* Gives changed bytes their right sum. */
+static void seal(size_t len)
+{
+    uint32_t sum = 2166136261u;
+    size_t i;
+    for (i = 0; i < len - 4; i++)
+        sum = (sum ^ (uint8_t)bytes[i]) * 16777619u;
+    for (i = 0; i < 4; i++)
+        bytes[len - 4 + i] = (char)(sum >> 8 * i);
+}
+
+/* An item of a kind that does not exist, and bytes after the last one. An item
+ * begins with a one and its kind. */
+static void test_kind(machine *m)
+{
+    static const char *const turns[] = {SAYS("Done.")};
+    tcall_str saved;
+    size_t at;
+    canned = turns;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire!")) == TCALL_OK);
+    saved = save(m);
+    for (at = 0; memcmp(bytes + at, "fire!", 5) != 0;)
+        at++;
+    while (bytes[at] != 1)
+        at--;
+    CHECK(bytes[at + 1] == TCALL_ITEM_USER);
+    bytes[at + 1] = TCALL_ITEM_IMAGE + 1;
+    seal(saved.len);
+    CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_PROTOCOL);
+    bytes[at + 1] = TCALL_ITEM_USER;
+    seal(saved.len);
+    CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
+    saved.len++;
+    seal(saved.len);
+    CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_PROTOCOL);
+}
+
+/* Texts of lengths that take one byte, and two. */
+static void test_lengths(machine *m)
+{
+    static const char *const turns[] = {SAYS("Done.")};
+    static char question[140];
+    size_t len;
+    for (len = 120; len < sizeof question; len++) {
+        size_t at = 0;
+        tcall_item item;
+        tcall_str saved;
+        canned = turns;
+        memset(question, 'q', len);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_run(&m->agent, tcall_str_of(question)) == TCALL_OK);
+        saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_OK);
+        CHECK(tcall_chat_next(&m->agent.chat, &at, &item) &&
+              tcall_str_eq(item.text, tcall_str_of(question)));
+    }
+}
+
 /* A smaller machine says how large its block has to be. */
 static void test_room(machine *m)
 {
@@ -306,6 +393,9 @@ int main(void)
     test_plan(&m);
     test_damage(&m);
     test_forged(&m);
+    test_kind(&m);
+    test_lengths(&m);
+    test_side_by_side(&m);
     test_room(&m);
     return check_sum("test_save");
 }

@@ -174,6 +174,26 @@ static tcall_verdict allow(void *user, const tcall_call *call)
     return in && in->days < 5 ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY;
 }
 
+/* What was coerced is counted, and the arguments are what was understood. */
+static void test_coerced(void)
+{
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    set_tools();
+    memset(&desc, 0, sizeof desc);
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    memset(&call, 0, sizeof call);
+    call.name = tcall_str_of("weather");
+    call.arguments = tcall_str_of("{\"unit\":\"kelvin\",\"city\":\"X\","
+                                  "\"days\":\"5\",\"limits\":\"[1.5]\"}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK && call.coercions == 2);
+    CHECK(tcall_json_type(tcall_json_get(call.args, "days")) == TCALL_NUMBER);
+    CHECK(tcall_json_type(tcall_json_get(call.args, "limits")) == TCALL_ARRAY);
+    CHECK(call.coerced.len > 0);
+    tcall_release(&tc, &call);
+}
+
 /* Asks for what a switch may have left out: then it is named. */
 static void test_left_out(void)
 {
@@ -511,6 +531,7 @@ int main(void)
 {
     test_calls();
     test_faults();
+    test_coerced();
     test_left_out();
     test_repair_and_approval();
 #ifndef TOOLCALL_NO_HOOKS

@@ -22,6 +22,8 @@ static void note(void *user, const tcall_event *event)
 {
     (void)user;
     turns += event->kind == TCALL_EVENT_TURN;
+    if (event->kind == TCALL_EVENT_ANSWER)
+        CHECK(event->bytes == strlen(*canned) && event->status == 200);
     if (event->kind != TCALL_EVENT_TURN_END)
         return;
     ends++;
@@ -83,6 +85,16 @@ static int answer(int index, const char *text)
     result = tcall_agent_result(&agent, &call, tcall_str_of(text), false);
     tcall_release(&tc, &call);
     return result;
+}
+
+/* A call that was read leniently goes back as it was understood. */
+static void test_plan_mended(void)
+{
+    static const char *const answers[] = {ASKS(CALL("a", "1,")), SAYS("Done.")};
+    start(answers, NULL, 0);
+    CHECK(plan("go") == 1 && answer(0, "one") == TCALL_OK);
+    CHECK(plan("") == 0);
+    CHECK(strstr(request, "\"arguments\":\"{\\\"n\\\":1}\"") != NULL);
 }
 
 /* Asked, answered and continued as often as one likes, nothing ever runs. */
@@ -202,6 +214,7 @@ static void test_failed(void)
 int main(void)
 {
     test_plan();
+    test_plan_mended();
     test_drop();
     test_list();
     test_limits();

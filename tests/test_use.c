@@ -38,9 +38,12 @@ static void test_switch(void)
                                         GEMINI_SAYS("Three."), SAYS("Four.")};
     static char block[8192];
     tcall_agent_desc desc = start(block, sizeof block);
+    size_t begin, low;
     canned = turns;
     CHECK(tcall_agent_init(&agent, &desc) == TCALL_OK && run("a", "One."));
     CHECK(strcmp(request_path, tcall_openai.path) == 0);
+    begin = agent.chat.start;
+    low = tc.block.low;
     desc.provider = &tcall_gemini;
     desc.model = "second";
     CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("b", "Two."));
@@ -54,6 +57,8 @@ static void test_switch(void)
     desc.path = "/mine";
     CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("d", "Four."));
     CHECK(strcmp(request_path, "/mine") == 0 && strstr(request, "Three."));
+    /* The room of the paths is free again. */
+    CHECK(agent.chat.start == begin && tc.block.low < low + 4 * (low - begin));
 }
 
 /* What is refused changes nothing. */

@@ -9,8 +9,8 @@ static void list_tools(session *s, const char *none)
     (void)none;
     for (size_t i = 0; i < s->tool_count; i++) {
         const char *about = s->tools[i].description;
-        printf("  %-20s %.*s\n", s->tools[i].name, (int)strcspn(about, ".\n"),
-               about);
+        fprintf(stderr, "  %-20s %.*s\n", s->tools[i].name,
+                (int)strcspn(about, ".\n"), about);
     }
 }
 
@@ -23,9 +23,34 @@ static void set_model(session *s, const char *name)
     if (copy && tcall_agent_use(&s->agent, &d) == TCALL_OK)
         s->desc = d; /* names that were given are kept to the end */
     else if (copy)
-        printf("That cannot be: %s.\n",
-               s->agent.problem ? s->agent.problem : name);
-    printf("The model is %s.\n", s->desc.model);
+        fprintf(stderr, "That cannot be: %s.\n",
+                s->agent.problem ? s->agent.problem : name);
+    fprintf(stderr, "The model is %s.\n", s->desc.model);
+}
+
+static void set_provider(session *s, const char *name)
+{
+    if (*name && !session_provider(s, name))
+        fprintf(stderr, "That cannot be: %s.\n", name);
+    fprintf(stderr, "The provider is %s.\n", s->desc.provider->name);
+}
+
+static void set_trace(session *s, const char *path)
+{
+    if (!session_trace(s, path))
+        fprintf(stderr, "No trace can be written: %s.\n", path);
+    else if (*path)
+        fprintf(stderr, "From now on %s has a trace.\n", path);
+    else
+        fputs("No trace is written.\n", stderr);
+}
+
+static void show_details(session *s, const char *none)
+{
+    (void)none;
+    s->screen.verbose = !s->screen.verbose;
+    fprintf(stderr, "From now on a line is shown for each %s.\n",
+            s->screen.verbose ? "step" : "call");
 }
 
 /* A file of a conversation is bytes; see tcall_agent_save. */
@@ -47,8 +72,9 @@ static void save(session *s, const char *path)
         r = tcall_writer_flush(&w);
     if (f && fclose(f) != 0)
         r = TCALL_E_CLOSED;
-    printf("%s %s\n", r < 0 ? "This file cannot be written:" : "Saved in",
-           *path ? path : "give its name");
+    fprintf(stderr, "%s %s\n",
+            r < 0 ? "This file cannot be written:" : "Saved in",
+            *path ? path : "give its name");
 }
 
 /* Takes up the conversation of a file; without one, a new one. */
@@ -62,23 +88,23 @@ static void load(session *s, const char *path)
     if (f)
         fclose(f);
     if (r == TCALL_OK)
-        printf("This is the conversation of %s.\n", path);
+        fprintf(stderr, "This is the conversation of %s.\n", path);
     else
-        printf("No conversation could be read; this is a new one.\n");
+        fprintf(stderr, "No conversation could be read; this is a new one.\n");
 }
 
 static void begin_anew(session *s, const char *none)
 {
     (void)none;
     tcall_agent_load(&s->agent, (tcall_str){s->fresh, s->fresh_len});
-    puts("This is a new conversation.");
+    fputs("This is a new conversation.\n", stderr);
 }
 
 static void show_memory(session *s, const char *none)
 {
     (void)none;
-    printf("The block's peak use: %lu of %lu bytes.\n",
-           (unsigned long)tcall_peak(&s->tc), (unsigned long)sizeof s->memory);
+    fprintf(stderr, "The block's peak use: %lu of %lu bytes.\n",
+            (unsigned long)tcall_peak(&s->tc), (unsigned long)sizeof s->memory);
 }
 
 static void show_commands(session *s, const char *none);
@@ -90,6 +116,11 @@ static const struct command {
     {"/help", "", "what there is to type", show_commands},
     {"/tools", "", "the tools that the model may call", list_tools},
     {"/model", "[NAME]", "shows the model, or takes another one", set_model},
+    {"/provider", "[NAME]", "shows who answers, or takes another",
+     set_provider},
+    {"/details", "", "shows each step whole, or only a line for each call",
+     show_details},
+    {"/trace", "[FILE]", "writes down what happens, or ends that", set_trace},
     {"/new", "", "begins a new conversation", begin_anew},
     {"/save", "FILE", "writes the conversation down", save},
     {"/load", "FILE", "goes on with one that was saved", load},
@@ -101,10 +132,11 @@ static void show_commands(session *s, const char *none)
 {
     (void)s, (void)none;
     for (size_t i = 0; i < TCALL_ARRAY_LEN(commands); i++)
-        printf("  %-7s %-7s %s\n", commands[i].name, commands[i].takes,
-               commands[i].about);
-    puts("A line that ends in \\ goes on in the next one; \"\"\" begins and "
-         "ends a\ntext of several lines. Ctrl-C ends what is under way.");
+        fprintf(stderr, "  %-9s %-7s %s\n", commands[i].name, commands[i].takes,
+                commands[i].about);
+    fputs("A line that ends in \\ goes on in the next one; \"\"\" begins and "
+          "ends a\ntext of several lines. Ctrl-C ends what is under way.\n",
+          stderr);
 }
 
 bool command(session *s, char *line)
@@ -116,7 +148,7 @@ bool command(session *s, char *line)
     while (i < TCALL_ARRAY_LEN(commands) && strcmp(commands[i].name, line) != 0)
         i++;
     if (i == TCALL_ARRAY_LEN(commands))
-        printf("There is no %s; /help says what there is.\n", line);
+        fprintf(stderr, "There is no %s; /help says what there is.\n", line);
     else if (commands[i].run)
         commands[i].run(s, argument);
     else

@@ -58,6 +58,9 @@ typedef struct session {
     tcall_agent agent;
     tcall_agent_desc desc;
     tport port;
+    tport_desc port_desc;
+    char urls[2][512]; /* urls[url] is in use */
+    bool url;
     bool port_started;
     standin standin;
     char fresh[4096]; /* the conversation before anything was said */
@@ -68,5 +71,12 @@ typedef struct session {
 /* Opens a file for its owner alone, whoever made it before. NULL: it cannot be
  * written. */
 FILE *create_private(const char *path);
+
+/* Lets a provider of this name answer from now on. False: it cannot, and
+ * nothing has changed. */
+bool session_provider(session *s, const char *name);
+/* Writes down from now on in this file what is sent, answered and done; "":
+ * nowhere. */
+bool session_trace(session *s, const char *path);
 
 #endif /* SESSION_H */
