@@ -44,7 +44,8 @@
 static session here;
 static trace tracer;
 static trace events; /* --json */
-static const tcall_hook replaying[] = {TRACE_RESULTS(&tracer)};
+static const tcall_hook hooks[] = {TRACE_RESULTS(&tracer),
+                                   TTOOL_HIDE(&here.desc.key)};
 
 static void on_event(void *user, const tcall_event *e)
 {
@@ -173,8 +174,8 @@ static bool start_tools(session *s)
     d.on_event = on_event;
     d.now_ms = now_ms;
     d.report = &faults;
-    d.hooks = replaying;
-    d.hook_count = (uint16_t)TCALL_ARRAY_LEN(replaying);
+    d.hooks = hooks;
+    d.hook_count = (uint16_t)TCALL_ARRAY_LEN(hooks);
     d.user = s;
     return tcall_init(&s->tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
@@ -602,6 +603,7 @@ int main(int argc, char **argv)
     s->screen.quiet = o->quiet || o->json;
     s->screen.verbose = o->verbose;
     s->screen.tc = &s->tc;
+    s->screen.root = o->workspace;
     screen_init(&s->screen);
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;

@@ -1,5 +1,6 @@
 #pragma once
 #include "hooks.h"
+#include "records.c"
 #include "hash.c"
 #include "invoke.c"
 #include "mask.c"
@@ -243,6 +244,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");

@@ -74,10 +74,11 @@ class Pane:
 
     def until(self, pattern):
         """Whether the screen comes to show this, and the screen."""
-        end = time.monotonic() + LIMIT
+        end, pause = time.monotonic() + LIMIT, 0.03
         screen = self.shown()
         while not re.search(pattern, screen, re.S) and time.monotonic() < end:
-            time.sleep(0.03)
+            time.sleep(pause)
+            pause = min(pause * 1.3, 0.3)  # each look costs a process
             screen = self.shown()
         return re.search(pattern, screen, re.S), screen
 
@@ -145,8 +146,9 @@ def dialogues(home):
         "y y": (agent, asks("y y", no)),
         "Ctrl-D to a question": (agent, line(SWITCH, re.escape(ASKED)) + [("^C-d", no)]),
         "the question shows what runs": (agent, line(SWITCH, r'approve\? +write_gpio \{"pin":17,"on":true\}')),
-        "an answer that comes too soon": (agent, [(SWITCH, None), (ENTER, None), ("y", None), (ENTER, re.escape(ASKED)), *line("n", no)]),
+        "an answer that comes too soon": (agent, [(SWITCH + "\ry\r", re.escape(ASKED)), *line("n", no)]),
         "a diff": (f"{agent} --workspace {home}", line('read "a.txt"', r"old line.*\n> $") + line('replace "old line" with "new line" in "a.txt"', r"- old line\n.*\+ new line\n.*default n\]") + line("n", r"denied.*\n> $")),
+        "a diff with a file": (f"{agent} --workspace {home}", line('read "long.txt"', r"Line 1\n.*\n> $") + line('write "Line 1" to "long.txt"', r"write long\.txt\n +- Line 1\n.*- Line 40\n +- and 20 more lines\n +\+ Line 1\n.*default n\]")),
         # leaving
         "exit": (agent, line("exit", r"LEFT 0")),
         "quit": (agent, line("quit", r"LEFT 0")),
@@ -162,7 +164,7 @@ def dialogues(home):
         "cancel within an answer": (ollama + half, line("hello", r"Half an answer") + [("^C-c", cancelled)]),
         "cancel before another try": (ollama + busy, line("hello", r"again in") + [("^C-c", cancelled)]),
         "cancel while TLS begins": (f"{agent} --provider openai --base-url https://{silent}", line("hello", r"\d s ") + [("^C-c", cancelled)]),
-        "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] 1 s ")),
+        "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] [1-9]\d* s ")),
         "leave after a cancel": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled), *line("exit", r"LEFT [01]")]),
         "nobody answers": (ollama + "127.0.0.1:9", line("hello", r"error: .*\n> $")),
         # windows
@@ -216,6 +218,7 @@ def main():
     with tempfile.TemporaryDirectory() as home, concurrent.futures.ThreadPoolExecutor(6) as pool:
         pathlib.Path(home, "grüße.txt").write_text("hällo wörld\n")
         pathlib.Path(home, "a.txt").write_text("first\nold line\nlast\n")
+        pathlib.Path(home, "long.txt").write_text("".join(f"Line {n}\n" for n in range(1, 61)))
         wanted = sys.argv[1:]
         jobs = [(n, name, *rest) for n, (name, rest) in enumerate(dialogues(home).items()) if not wanted or name in wanted]
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():

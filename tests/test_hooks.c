@@ -436,12 +436,21 @@ static void test_audit(void)
     CHECK(strcmp(log_text,
                  "{\"call_id\":\"c1\",\"tool\":\"work\",\"session\":\"\","
                  "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
-                 "\"arguments\":{\"n\":3},\"attempts\":1,\"ms\":0,"
+                 "\"arguments\":{\"n\":3},\"validated\":true,\"attempts\":1,"
+                 "\"ms\":0,"
                  "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
     log_text[0] = 0;
     CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);
     CHECK(strstr(log_text, "\"arguments\":\"[1\"") &&
           strstr(log_text, "\"outcome\":\"unknown-tool\"}\n"));
+    CHECK(strstr(log_text, "\"validated\":false,\"attempts\""));
+    log_text[0] = 0;
+    tools[0].parameters = NULL;
+    tools[0].allow_no_schema = true;
+    tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    CHECK(ask("c4", "work", "{\"n\":3}") == TCALL_OK);
+    CHECK(strstr(log_text, "\"validated\":false,\"no_schema_mode\":\"full\","));
     log_error = TCALL_E_CLOSED;
     CHECK(ask("c3", "work", "{}") == TCALL_OK); /* it has run */
     log_error = 0;

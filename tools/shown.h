@@ -39,6 +39,18 @@ int ttool_shown_put(void *shown, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 int ttool_shown_end(ttool_shown *shown);
 
+/* Hides a secret in what a tool answered, before the model and everybody else
+ * sees it: a hook whose user is a const char *, the secret, or NULL as long as
+ * there is none.
+ *
+ *     static const tcall_hook hooks[] = {TTOOL_HIDE(&key)};
+ */
+#define TTOOL_HIDE(secret)                                                    \
+    {                                                                         \
+        "hide the key", TCALL_WILL_REDACT_OUTPUT, 0, ttool_hide, NULL, secret \
+    }
+int ttool_hide(tcall_ctx *cx, void *user);
+
 #ifdef __cplusplus
 }
 #endif

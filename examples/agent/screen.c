@@ -2,11 +2,15 @@
 #define _GNU_SOURCE
 #include "examples/agent/screen.h"
 
+#include "examples/agent/diff.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+enum { SCREEN_DIFF_LINES = 40 };
 
 /* ---- ways out ---- */
 
@@ -305,31 +309,39 @@ void screen_event(screen *s, const tcall_event *e)
 
 /* The lines of a text, each after a mark: what goes and what comes. */
 static void screen_lines(screen *s, const char *mark, const char *colour,
-                         tcall_json text)
+                         tcall_str text)
 {
-    const char *p = tcall_json_string(text, "");
-    while (*p) {
-        size_t len = strcspn(p, "\n");
+    unsigned long count = 0;
+    for (; text.len; count++) {
+        size_t len = diff_line(text);
+        tcall_str line = {text.ptr, len - (text.ptr[len - 1] == '\n')};
+        text.ptr += len;
+        text.len -= len;
+        if (count >= SCREEN_DIFF_LINES)
+            continue;
         fprintf(stderr, "%s    %s ", s->colour ? colour : "", mark);
-        outlet_str(&s->notes, (tcall_str){p, len});
+        outlet_str(&s->notes, line);
         fputs(s->colour ? "\033[0m\n" : "\n", stderr);
-        p += len + (p[len] == '\n');
     }
+    if (count > SCREEN_DIFF_LINES)
+        fprintf(stderr, "    %s and %lu more lines\n", mark,
+                count - SCREEN_DIFF_LINES);
 }
 
 /* What a call would change in a file, as a diff; false: it is no such call. */
 static bool screen_change(screen *s, const tcall_call *call)
 {
     tcall_json path = tcall_json_get(call->args, "file_path");
-    tcall_json old = tcall_json_get(call->args, "old_string");
-    tcall_json text =
-        tcall_json_get(call->args, old.tok ? "new_string" : "content");
-    if (!path.tok || !text.tok)
+    tcall_str before, after;
+    if (!path.tok || !s->root ||
+        (strcmp(call->tool->name, "edit") != 0 &&
+         strcmp(call->tool->name, "write") != 0))
         return false;
+    diff_of(s->root, call, &before, &after);
     outlet_str(&s->notes, tcall_json_str(path));
     putc('\n', stderr);
-    screen_lines(s, "-", "\033[31m", old);
-    screen_lines(s, "+", "\033[32m", text);
+    screen_lines(s, "-", "\033[31m", before);
+    screen_lines(s, "+", "\033[32m", after);
     return true;
 }
 

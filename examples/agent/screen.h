@@ -29,6 +29,7 @@ typedef struct screen {
     bool verbose; /* a line for each step, and all of it */
     bool lively;  /* stderr is a terminal that obeys */
     bool colour;
+    const char *root; /* of the workspace; NULL: there is none */
     outlet answer, notes;
     bool middle;          /* of a line of the answer */
     const tcall_call *on; /* the call whose line grows */
@@ -41,7 +42,7 @@ typedef struct screen {
     const tcall *tc;       /* whose memory is told of */
 } screen;
 
-/* The rest is zero, or as options say: quiet, verbose, tc. */
+/* The rest is zero, or as options say: quiet, verbose, root, tc. */
 void screen_init(screen *s);
 /* Sets what is never shown: the key. */
 void screen_hide(screen *s, const char *secret);
