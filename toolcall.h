@@ -3051,9 +3051,10 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink: ids, tool, arguments, attempts,
- * milliseconds, outcome; without the key of the agent, if there is one, see
- * >>mask. TCALL_EVENT_HOOK reports where it cannot be written. */
+/* Writes one JSON line for each call to sink: ids, tool, arguments, validated,
+ * the no_schema_mode of a tool that has no schema, attempts, milliseconds,
+ * outcome; without the key of the agent, if there is one, see >>mask.
+ * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
     void *user;
@@ -19710,10 +19711,22 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
+/* Whether arguments were checked, and what a tool that checks none may do. */
+TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
+                                          const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+}
+
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                 const tcall_call *call)
 {
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
     static const char steps[][9] = {"find", "parse", "validate", "bind",
                                     "done"};
     const tcall_tool *tool = call->tool;
@@ -19732,8 +19745,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_validator_(tc, tool, out);
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_validated_(out, call);
     tcall_write_key(out, "repaired");
     tcall_write_bool(out, call->repaired);
     if (call->repaired)
@@ -19742,9 +19754,6 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_attempts_(out, call);
     if (call->cx.history)
         tcall_write_replaced_(out, call->cx.history);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
     tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
     tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
@@ -20387,6 +20396,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
     tcall_write_key(&out, "ms");
