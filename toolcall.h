@@ -17449,16 +17449,15 @@ static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
     tcall_coerce_open_(level, at, &root); /* arguments are an object */
     for (at.tok++; at.tok < levels->end;) {
         const tcall_shape *node;
-        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1, marked;
+        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1;
         if (at.tok == level->end) {
             level--;
             continue;
         }
         at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
         node = tcall_coerce_node_(level, at);
-        marked = node && tcall_coerce_value_(scan, at, node);
-        count += marked;
-        if (!node || marked || full || !tcall_coerce_open_(level + 1, at, node))
+        count += node && tcall_coerce_value_(scan, at, node);
+        if (!node || full || !tcall_coerce_open_(level + 1, at, node))
             at.tok += at.tok->span;
         else {
             level++;

@@ -220,6 +220,7 @@ static void test_cut(void)
     begin("{\"n\":1,\"m\":2}", "{\"n\":1,\"m\":2}");
     call.incomplete = TCALL_E_CUT;
     CHECK(tcall_hydrate(&tc, &call) == TCALL_E_CUT && asked == 0);
+    CHECK(call.fixes == 0); /* nothing was read */
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_CUT && runs == 0);
     tcall_release(&tc, &call);
     hooks = rows;

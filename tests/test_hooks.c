@@ -838,6 +838,8 @@ static int whole(const char *id, const char *name, const char *arguments)
 
 /* Calls with every ready-made hook at work, in a block of this size: TCALL_OK,
  * each went as it should; TCALL_E_MEMORY, one did not. */
+static size_t left; /* bytes that the calls have; 0: all */
+
 static int lifecycle(char *memory, size_t size)
 {
     static char kept[256];
@@ -876,6 +878,8 @@ static int lifecycle(char *memory, size_t size)
     desc.on_event = balance;
     starts = stops = asked = given = 0;
     worst = tcall_init(&tc, &desc);
+    if (left)
+        tc.block.size = tc.block.low + left;
     failures = 1;
     for (i = 0; worst != TCALL_E_TOOL && tc.desc.tool_count &&
                 i < TCALL_ARRAY_LEN(calls);
@@ -926,6 +930,21 @@ static void test_sizes(void)
         need = tc.block.need;
     CHECK(rounds > 1 && rounds < 100 && need > 200 && need < 2000);
     CHECK(lifecycle(aligned, need) == TCALL_OK);
+}
+
+/* The same with less for the calls than the registry took to begin. */
+static void test_left(void)
+{
+    size_t works = 0;
+    for (left = 8; left < 3000; left += 8 * CHECK_EVERY) {
+        int r = lifecycle(block, sizeof block);
+        CHECK(r == TCALL_OK ||
+              (r == TCALL_E_MEMORY && tc.block.need > tc.block.size));
+        CHECK(r == TCALL_OK || !works);
+        works += r == TCALL_OK;
+    }
+    CHECK(works > 0);
+    left = 0;
 }
 
 /* ---- a call by name ---- */
@@ -1162,6 +1181,7 @@ int main(void)
     test_keys();
     test_events();
     test_sizes();
+    test_left();
     test_ledger_memory();
     test_execute();
     test_execute_waits();

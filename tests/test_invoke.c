@@ -347,7 +347,7 @@ static void test_permissions(void)
     tools[LED_TOOL].roles = 6;
     tc.desc.roles = 9;
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
-    CHECK(says("is not for this user: roles"));
+    CHECK(says("is not for this user: roles\""));
     CHECK(call_tool(&tc, &call, "nothing", "{}") == TCALL_E_UNKNOWN);
     CHECK(!says("set_led"));
     tc.desc.roles = 4;
@@ -355,7 +355,7 @@ static void test_permissions(void)
     tools[LED_TOOL].groups = 3;
     tc.desc.groups = 4;
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_E_DENIED);
-    CHECK(says("is not for this user: groups"));
+    CHECK(says("is not for this user: groups\""));
     tools[LED_TOOL].roles = tools[LED_TOOL].groups = 0;
     runs = 0;
     desc.allow = TCALL_EVERYTHING & ~TCALL_ACTUATE;

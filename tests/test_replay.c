@@ -787,6 +787,33 @@ static void test_reasoning_room(void)
     CHECK(works > 0 && lacks > 0);
 }
 
+/* A long call that is longer when it was mended: it goes back whole, or, where
+ * there is no room for that, without arguments. */
+static void test_mend_room(void)
+{
+    char text[1024] = "{", *end = text + 1;
+    size_t size, whole = 0, none = 0;
+    int i;
+    for (i = 0; i < 100; i++)
+        end += sprintf(end, "k%02d:1,", i);
+    strcpy(end, "}");
+    call_answer(0, "c1", "f", text);
+    text_answer(1);
+    for (size = 1500; size < 8000; size += 16) {
+        int error;
+        begin(by->provider, sizeof block);
+        tc.block.size = tc.block.low + size;
+        error = tcall_agent_run(&agent, tcall_str_of("go"));
+        CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
+        if (error != TCALL_OK)
+            continue;
+        whole += strstr(sent[1], "\\\"k99\\\":1}") != NULL;
+        none += strstr(sent[1], "\"arguments\":\"{}\"") != NULL;
+        CHECK(strstr(sent[1], "k99:") == NULL);
+    }
+    CHECK(whole > 0 && none > 0);
+}
+
 /* Only arguments are read: what tools say goes back as it is. */
 static int lenient_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -838,6 +865,7 @@ int main(void)
     test_reasoning_room();
     test_said();
     test_result();
+    test_mend_room();
     test_edits();
     test_arguments();
     test_objects();
