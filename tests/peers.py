@@ -98,7 +98,7 @@ def read_request(read):
 
 def agent(port, path, *more):
     env = dict(os.environ, OPENAI_API_KEY="sk-canary")
-    cmd = [str(BUILD / "agent"), "--provider", "openai", "--ca", str(CERT),
+    cmd = [str(BUILD / "agent"), "--verbose", "--provider", "openai", "--ca", str(CERT),
            "--base-url", f"https://localhost:{port}/{path}", *more,
            "how hot is the cpu"]
     p = subprocess.run(cmd, env=env, stdin=subprocess.DEVNULL, text=True,

@@ -16,6 +16,16 @@ static int tell(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static const tcall_hook hooks[] = {TTOOL_HIDE(&key)};
 
+/* Is the text, or the end of it, anywhere in these bytes? */
+static bool holds(const char *bytes, size_t len, const char *text)
+{
+    size_t n = strlen(text), i;
+    for (i = 0; i + n <= len; i++)
+        if (memcmp(bytes + i, text, n) == 0)
+            return true;
+    return false;
+}
+
 /* What becomes of the answer. */
 static const char *seen(const char *said)
 {
@@ -36,11 +46,16 @@ static const char *seen(const char *said)
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = TCALL_ARRAY_LEN(hooks);
+    memset(block, 0, sizeof block);
+    memset(result, 0, sizeof result);
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     answer = said;
     tcall_writer_init(&out, result, sizeof result - 1);
     CHECK(tcall_execute(&tc, tcall_str_of("tell"), tcall_str_of("{}"), &out,
                         NULL) == TCALL_OK);
+    if (key)
+        CHECK(!holds(block, sizeof block, KEY + 8) &&
+              !holds(result, sizeof result, KEY + 8));
     result[out.fill] = '\0';
     return result;
 }

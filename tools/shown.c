@@ -27,7 +27,8 @@ int ttool_shown_end(ttool_shown *shown)
     return tcall_writer_flush(&w);
 }
 
-/* What passes the mask is never longer than what went in: it takes its place. */
+/* What passes the mask is never longer than what went in: it takes its place.
+ */
 static int ttool_put_back_(void *user, const char *bytes, size_t len)
 {
     tcall_str *to = (tcall_str *)user;
@@ -47,5 +48,11 @@ int ttool_hide(tcall_ctx *cx, void *user)
     kept.len = 0;
     tcall_mask_put(&mask, output.ptr, output.len);
     tcall_mask_end(&mask);
-    return kept.len == output.len ? TCALL_OK : tcall_set_output(cx, kept);
+    if (kept.len == output.len)
+        return TCALL_OK;
+    /* The old output is kept as a change of the call: without what is left of
+     * the secret after the new one. */
+    memset((char *)(uintptr_t)output.ptr + kept.len, '*',
+           output.len - kept.len);
+    return tcall_set_output(cx, kept);
 }

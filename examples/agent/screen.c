@@ -76,12 +76,15 @@ static void outlet_done(outlet *o, tcall_writer *w)
 
 /* ---- lines ---- */
 
-static size_t screen_width(void)
+/* How much of the arguments of a call, or of its result, is shown: with the
+ * words around them a line fits the window. */
+static size_t screen_part(void)
 {
+    enum { WORDS = 60, LEAST = 10 };
     struct winsize size;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return 200;
-    return size.ws_col < 40 ? 40 : size.ws_col;
+        return 100;
+    return size.ws_col < WORDS + 2 * LEAST ? LEAST : (size.ws_col - WORDS) / 2u;
 }
 
 /* The sign goes, and what it stood on is there again. */
@@ -141,7 +144,7 @@ static void screen_call(screen *s, const tcall_call *call)
     if (s->verbose)
         outlet_str(&s->notes, call->arguments);
     else
-        outlet_part(&s->notes, call->arguments, screen_width() / 2);
+        outlet_part(&s->notes, call->arguments, screen_part());
     screen_end(s, call, false);
 }
 
@@ -186,7 +189,7 @@ static void screen_result(screen *s, const tcall_event *e)
     if (s->verbose)
         outlet_str(&s->notes, e->text);
     else
-        outlet_part(&s->notes, e->text, screen_width() / 2);
+        outlet_part(&s->notes, e->text, screen_part());
     fprintf(stderr, " (%lu ms)", (unsigned long)e->call->run_ms);
     screen_end(s, e->call, true);
     s->doing[0] = '\0';
