@@ -172,7 +172,7 @@ static bool tcall_sr_refuses_objects_(const tcall_schema *s,
         return tcall_node_after_(node, error->node) == error->node + 1;
     case TCALL_K_CONST_: return *at != '{';
     case TCALL_K_ENUM_:
-        for (at = tcall_text_first_(at); *at != ']' && *at != '{';)
+        for (at = tcall_text_next_(at + 1); *at != ']' && *at != '{';)
             at = tcall_text_next_(tcall_text_skip_(at));
         return *at == ']';
     default: return false;
