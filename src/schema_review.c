@@ -129,20 +129,19 @@ static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
 }
 
 /* Checks a value in JSON text against the schema at a node. Its errors can be
- * read until the next one is checked. */
+ * read until the next one is checked; without room there are none. */
 static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
 {
     size_t high = review->block.high;
     int r;
     memset(&review->check, 0, sizeof review->check);
     r = tcall_sr_try_(review, node, text);
-    tcall_block_room_(&review->block, review->check.need);
     review->block.high = high;
     return r;
 }
 
 /* The default of a schema, if it has one, must fit it. */
-static int tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
+static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
 {
     const char *text =
         tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
@@ -151,7 +150,6 @@ static int tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
     if (r == TCALL_E_INVALID)
         tcall_sr_fault_(review, text, "default that its own schema refuses:",
                         "change one of them");
-    return r == TCALL_E_MEMORY ? r : TCALL_OK;
 }
 
 /* Does this error of {} mean that no object is right, whatever is in it? What
@@ -174,7 +172,7 @@ static bool tcall_sr_refuses_objects_(const tcall_schema *s,
         return tcall_node_after_(node, error->node) == error->node + 1;
     case TCALL_K_CONST_: return *at != '{';
     case TCALL_K_ENUM_:
-        for (at = tcall_text_first_(at); *at != ']' && *at != '{';)
+        for (at = tcall_text_next_(at + 1); *at != ']' && *at != '{';)
             at = tcall_text_next_(tcall_text_skip_(at));
         return *at == ']';
     default: return false;
@@ -182,12 +180,12 @@ static bool tcall_sr_refuses_objects_(const tcall_schema *s,
 }
 
 /* Arguments are an object: the root has to take one. */
-static int tcall_sr_object_(tcall_sr_ *review)
+static void tcall_sr_object_(tcall_sr_ *review)
 {
     const tcall_check *check = &review->check;
     const tcall_schema *s = review->schema;
-    int r = tcall_sr_check_(review, 0, tcall_str_of("{}"));
     size_t i;
+    tcall_sr_check_(review, 0, tcall_str_of("{}"));
     for (i = 0; i < check->error_count && i < check->error_cap; i++)
         if (tcall_sr_refuses_objects_(s, &check->errors[i])) {
             tcall_sr_fault_(
@@ -195,17 +193,16 @@ static int tcall_sr_object_(tcall_sr_ *review)
                 "parameters must take an object:", "arguments are one");
             break;
         }
-    return r == TCALL_E_MEMORY ? r : TCALL_OK;
 }
 
 /* -- Entry ---------------------------------------------------------------- */
 
 /* Reviews one schema of a program. */
-static int tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
+static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
 {
     tcall_sr_bounds_(review, schema);
     tcall_sr_names_(review, schema);
-    return tcall_sr_default_(review, schema);
+    tcall_sr_default_(review, schema);
 }
 
 /* Is this the node of a schema, and not of a keyword, list or map? */
@@ -217,27 +214,25 @@ static bool tcall_sr_is_schema_(const tcall_node_ *node)
 }
 
 /* Reviews a schema whose program lies in the free part of the block; the rest
- * of that is scratch memory. Returns TCALL_OK, TCALL_E_SCHEMA or
- * TCALL_E_MEMORY. */
+ * of that is scratch memory. Values are checked where it has room: no block has
+ * to be larger for what only its author can mend. Returns TCALL_OK or
+ * TCALL_E_SCHEMA. */
 TCALL_SHARED_ TCALL_NOINLINE_ int
 tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
-                     tcall_block *block, bool arguments)
+                     const tcall_block *block, bool arguments)
 {
     tcall_sr_ review;
-    int r = TCALL_OK;
     uint32_t i;
     review.schema = schema;
     review.author = author;
     review.block = *block;
     tcall_block_grow_(&review.block, schema->need);
     if (arguments)
-        r = tcall_sr_object_(&review);
+        tcall_sr_object_(&review);
     for (i = 0; i < schema->nodes; i = tcall_node_into_(schema->program, i))
-        if (tcall_sr_is_schema_(&schema->program[i]) &&
-            tcall_sr_schema_(&review, i) < 0)
-            r = TCALL_E_MEMORY;
-    tcall_block_note_(block, review.block.need);
-    return r < 0 ? r : schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
+        if (tcall_sr_is_schema_(&schema->program[i]))
+            tcall_sr_schema_(&review, i);
+    return schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
 }
 
 #else
@@ -245,7 +240,7 @@ tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
 /* Without the review a schema that compiles will do. */
 TCALL_SHARED_ int tcall_schema_review_(tcall_schema *schema,
                                        const tcall_author_ *author,
-                                       tcall_block *block, bool arguments)
+                                       const tcall_block *block, bool arguments)
 {
     (void)schema;
     (void)author;

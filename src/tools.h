@@ -341,9 +341,10 @@ typedef struct tcall {
  * a definition is wrong: desc->report then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
- * block yet. After an error nothing can be called, and
- * every function that takes the tcall fails with the same error; a zeroed
- * tcall fails with TCALL_E_USAGE. */
+ * block yet. Defaults and roots of schemas are checked where the block has room
+ * for that beside. After an error nothing can be called, and every function
+ * that takes the tcall fails with the same error; a zeroed tcall fails with
+ * TCALL_E_USAGE. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Returns how large desc->block should be, in bytes aligned to 8, for one call
  * at a time with so many bytes of arguments and output together, or 0 where

@@ -515,6 +515,7 @@ static void test_review(void)
         {"{'anyOf':[{'required':['a']},{'required':['b']}]}", NULL},
         {"{'enum':['a',{'b':1},'c']}", NULL},
         {"{'enum':['a',1]}", OBJECT},
+        {"{'enum':[]}", OBJECT},
         {"{'const':{'a':1}}", NULL},
         {"{'const':[{}]}", OBJECT},
         {"{'not':{'type':'object'}}", OBJECT},
