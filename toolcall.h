@@ -302,12 +302,13 @@ TCALL_API tcall_str tcall_str_of(const char *text);
 /* Returns whether two slices hold the same bytes. */
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* Returns the code of an error, "truncated". 0 and above give "ok". */
+/* Returns the code of an error, "truncated", a static text. 0 and above give
+ * "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". It is
- * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
- * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
- * all of them. */
+/* Returns its sentence: "the JSON text ends too early: send all of it", static
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
+ * _NO_AGENT leave out those of what only hooks and the loop report,
+ * TOOLCALL_NO_SENTENCES all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -1054,10 +1055,10 @@ struct tcall_decoder {
  * its defaults when the object opens. */
 TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
                                   const tcall_object *shape, void *out);
-/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
- * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
- * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
- * TCALL_E_TRAILING, or that of the sink. */
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
@@ -1249,17 +1250,20 @@ TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Member of an object, element of an array, else a missing value. */
+/* Returns a member of an object, an element of an array, else a missing value:
+ * it and its texts are valid as long as the text and the tokens are. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
-/* Number of members or elements, else 0. */
+/* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
-/* for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) visits the
- * elements of an array or the values of an object; key names the latter. */
+/* Visits the elements of an array or the values of an object, valid likewise:
+ * for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)); key names the
+ * latter. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
-/* Decoded string, terminated by NUL; fallback for every other type. */
+/* Returns a decoded string, terminated by NUL and valid likewise; fallback for
+ * every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
@@ -2819,10 +2823,12 @@ TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
  * needed or optional, and the registry allows them. */
 TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
-/* Returns the object of a service, looked up by name in the call, then in its
- * session, then in the registry; NULL when there is none. */
+/* Returns the object of a service, which stays its owner's, looked up by name
+ * in the call, then in its session, then in the registry; NULL when there is
+ * none. */
 TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
-/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+/* Returns the same, which stays its owner's, but the call fails with
+ * TCALL_E_SERVICE when there is none. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
@@ -2834,8 +2840,8 @@ TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
 /* Removes a service from a session. */
 TCALL_API void tcall_unbind_service(tcall_session *session,
                                     const tcall_service *service);
-/* Returns memory of the call, shared by all who give the same name: zeroed at
- * first, in the block, until tcall_release. NULL where the block is full. */
+/* Returns size bytes of the call, shared by all who give the same name: zeroed
+ * at first, in the block, until tcall_release. NULL where the block is full. */
 TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
 
 /* Makes the call end within ms milliseconds from now, unless it has to end
@@ -13326,16 +13332,21 @@ static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
     return r;
 }
 
-/* The default of a schema, if it has one, must fit it. */
+/* Tells of a default that its schema refuses. JSON Schema asks nothing of
+ * defaults, and many that are published are wrong: it is a note. A null is what
+ * generators write for none. */
 static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
 {
     const char *text =
         tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    int r = text ? tcall_sr_check_(review, schema, tcall_text_verbatim_(text))
-                 : TCALL_OK;
-    if (r == TCALL_E_INVALID)
-        tcall_sr_fault_(review, text, "default that its own schema refuses:",
-                        "change one of them");
+    const tcall_schema before = *review->schema;
+    if (!text || *text == 'n' ||
+        tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
+            TCALL_E_INVALID)
+        return;
+    tcall_sr_fault_(review, text, "default that its own schema refuses:",
+                    "change one of them");
+    *review->schema = before;
 }
 
 /* Does this error of {} mean that no object is right, whatever is in it? What

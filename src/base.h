@@ -206,12 +206,13 @@ TCALL_API tcall_str tcall_str_of(const char *text);
 /* Returns whether two slices hold the same bytes. */
 TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
 
-/* Returns the code of an error, "truncated". 0 and above give "ok". */
+/* Returns the code of an error, "truncated", a static text. 0 and above give
+ * "ok". */
 TCALL_API const char *tcall_error_code(int error);
-/* Returns its sentence: "the JSON text ends too early: send all of it". It is
- * the code where the sentence was left out: TOOLCALL_NO_HOOKS and _NO_AGENT
- * leave out those of what only hooks and the loop report, TOOLCALL_NO_SENTENCES
- * all of them. */
+/* Returns its sentence: "the JSON text ends too early: send all of it", static
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
+ * _NO_AGENT leave out those of what only hooks and the loop report,
+ * TOOLCALL_NO_SENTENCES all of them. */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */

@@ -25,10 +25,12 @@ TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
  * needed or optional, and the registry allows them. */
 TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
-/* Returns the object of a service, looked up by name in the call, then in its
- * session, then in the registry; NULL when there is none. */
+/* Returns the object of a service, which stays its owner's, looked up by name
+ * in the call, then in its session, then in the registry; NULL when there is
+ * none. */
 TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
-/* The same, but the call fails with TCALL_E_SERVICE when there is none. */
+/* Returns the same, which stays its owner's, but the call fails with
+ * TCALL_E_SERVICE when there is none. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
@@ -40,8 +42,8 @@ TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
 /* Removes a service from a session. */
 TCALL_API void tcall_unbind_service(tcall_session *session,
                                     const tcall_service *service);
-/* Returns memory of the call, shared by all who give the same name: zeroed at
- * first, in the block, until tcall_release. NULL where the block is full. */
+/* Returns size bytes of the call, shared by all who give the same name: zeroed
+ * at first, in the block, until tcall_release. NULL where the block is full. */
 TCALL_API void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size);
 
 /* Makes the call end within ms milliseconds from now, unless it has to end

@@ -26,17 +26,20 @@ TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Member of an object, element of an array, else a missing value. */
+/* Returns a member of an object, an element of an array, else a missing value:
+ * it and its texts are valid as long as the text and the tokens are. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
-/* Number of members or elements, else 0. */
+/* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
-/* for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)) visits the
- * elements of an array or the values of an object; key names the latter. */
+/* Visits the elements of an array or the values of an object, valid likewise:
+ * for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)); key names the
+ * latter. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
-/* Decoded string, terminated by NUL; fallback for every other type. */
+/* Returns a decoded string, terminated by NUL and valid likewise; fallback for
+ * every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice; of a number, true, false or null its text. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);

@@ -151,10 +151,10 @@ struct tcall_decoder {
  * its defaults when the object opens. */
 TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
                                   const tcall_object *shape, void *out);
-/* Reads on. Returns TCALL_OK while all is well; TCALL_E_INVALID after a misfit,
- * when reading goes on; or the error that ended it: TCALL_E_BAD_VALUE,
- * TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over TOOLCALL_MAX_DEPTH),
- * TCALL_E_TRAILING, or that of the sink. */
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a misfit, when reading goes on; or the error that ended it:
+ * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and

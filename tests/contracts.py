@@ -2,7 +2,8 @@
 """contracts.py: every public name has a contract, and the reference has it.
 
 Functions that return int say what, a number or errors; those that write do so
-once, at the beginning of their chapter. The names are looked for
+once, at the beginning of their chapter. What points somewhere says whose that is
+or how long it is valid; what takes a number says what is counted. The names are looked for
 here in toolcall.h's declarations, in another way than src/reference does it.
 """
 import importlib.machinery
@@ -19,6 +20,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PATH = os.path.join(ROOT, "src", "reference")
 SAYS = re.compile(r"return|TCALL_OK|TCALL_E_|error|number|offset|index|length|how many|count|"
                   r"bytes|whether|-1|compare", re.I)
+OWNER = re.compile(r"valid|yours|caller|stays?\b|own|until|static|as long as|lives?\b|cop(?:y|ies|ied)|"
+                   r"kept|keeps|released?|the block|given back|memory|NULL", re.I)
+UNIT = re.compile(r"bytes?|characters?|\bms\b|thousandths|tokens|seconds|digits|percent|how many|"
+                  r"count|number|size|place", re.I)
+FUNCTION = re.compile(r"^(?:TCALL_API|static inline) ([^;()]*?[\s*])(tcall_\w+)\(([^;{]*?)\)", re.M)
 
 check = Checks("contracts")
 
@@ -66,6 +72,14 @@ for chapter in reference.chapters():
             if public(name, reference):
                 check(name.startswith("tcall_write_") or SAYS.search(entry.contract),
                       f"{name} ({chapter}) says what it returns")
+        for returns, name, takes in FUNCTION.findall(entry.code):
+            if not public(name, reference):
+                continue
+            if re.search(r"\*$|tcall_str$|tcall_json$", returns.strip()):
+                check(OWNER.search(entry.contract), f"{name} ({chapter}) says whose its result is")
+            if re.search(r"\b(?:size_t|u?int32_t|long) \w", takes):
+                check(UNIT.search(entry.contract) or re.search(r"_?ms\b", takes),
+                      f"{name} ({chapter}) says what is counted")
 for name in sorted(declared()):
     if public(name, reference):
         check(name in known, f"{name} of toolcall.h is in the reference")

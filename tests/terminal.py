@@ -190,7 +190,7 @@ def options():
     check("approved" in p.stderr, "--yes: " + p.stderr)
     check("pin 17, on true" in p.stdout and "call " not in p.stdout, "the answer alone: " + p.stdout)
     call = [line for line in p.stderr.splitlines() if line.startswith("  call ")]
-    check(len(call) == 1 and all(word in call[0] for word in ("valid", "approved", "result", " ms)")),
+    check(len(call) == 1 and all(word in call[0] for word in ("valid", "approved", "->", " ms)")),
           f"one line that grows: {p.stderr}")
     check("\x1b" not in p.stderr + p.stdout, "no colours, no sign: nobody sees them")
     check(re.search(r"^  turn .* tokens, .* s, .* memory$", p.stderr, re.M), "closing line: " + p.stderr)

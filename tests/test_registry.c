@@ -502,7 +502,8 @@ static int review(const char *parameters, size_t size)
 static void test_review(void)
 {
     static const struct {
-        const char *parameters, *says; /* NULL: it is accepted */
+        const char *parameters, *says; /* NULL: nothing; of a default it is a
+                                          note, and the tool is accepted */
     } cases[] = {
         {"{}", NULL},
         {" false", OBJECT " false; arguments are one"},
@@ -557,6 +558,7 @@ static void test_review(void)
         {"{'properties':{'n':{'type':'integer','default':'1'}}}",
          "/properties/n/default: " REFUSED "\"1\"; change one of them"},
         {"{'properties':{'n':{'enum':['a','b'],'default':'c'}}}", REFUSED},
+        {"{'properties':{'n':{'type':'boolean','default':null}}}", NULL},
         {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[7]}}},"
          "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
          REFUSED "{\"a\":[7]}"},
@@ -575,7 +577,9 @@ static void test_review(void)
                 cases[i].parameters[j] == '\'' ? '"' : cases[i].parameters[j];
         text[j] = '\0';
         r = review(text, 0);
-        CHECK(r == (cases[i].says ? TCALL_E_TOOL : TCALL_OK));
+        CHECK(r == (cases[i].says && !strstr(cases[i].says, REFUSED)
+                        ? TCALL_E_TOOL
+                        : TCALL_OK));
         CHECK(cases[i].says ? strstr(report, cases[i].says) != NULL
                             : report[0] == '\0');
         if (cases[i].says ? !strstr(report, cases[i].says) : report[0])

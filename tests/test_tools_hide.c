@@ -54,8 +54,8 @@ static const char *seen(const char *said)
     CHECK(tcall_execute(&tc, tcall_str_of("tell"), tcall_str_of("{}"), &out,
                         NULL) == TCALL_OK);
     if (key)
-        CHECK(!holds(block, sizeof block, KEY + 8) &&
-              !holds(result, sizeof result, KEY + 8));
+        CHECK(!holds(block, sizeof block, &KEY[8]) &&
+              !holds(result, sizeof result, &KEY[8]));
     result[out.fill] = '\0';
     return result;
 }

@@ -426,9 +426,14 @@ static void shapes(void)
     PART(alive("61.25") == 0);
     row("B05", all, "the time is over: stopped, nothing is left");
     all = true;
-    PART(sh("echo on; trap \"echo bye; exit\" TERM; sleep 61.25 & wait", 500) ==
-             TCALL_OK &&
-         says("stopped") && says("\"output\":\"on\\nbye\\n\"") && pieces == 7);
+    for (i = 0, r = 1; i < 3 && r != TCALL_OK; i++) /* it may be busy */
+        r = sh("echo on; trap \"echo bye; exit\" TERM; sleep 61.25 & wait",
+               500) == TCALL_OK &&
+                    says("stopped") && says("\"output\":\"on\\nbye\\n\"") &&
+                    pieces == 7
+                ? TCALL_OK
+                : 1;
+    PART(r == TCALL_OK);
     {
         ttool_shell_desc d = SHELL;
         d.max_ms = 300;

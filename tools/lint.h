@@ -25,10 +25,10 @@ extern "C" {
 
 /* Something found. code: "name" (against a rule of provider, or used twice),
  * "description" (its length), "parameter" (without a description), "schema"
- * (arguments cannot be checked against it), "keyword" (a member of a schema that
- * is none, but looks like one or like a parameter), "case" (a name that differs
- * from another one only in capitals), "strict" (the provider has no strict mode
- * for this schema). */
+ * (arguments cannot be checked against it), "keyword" (a member of a schema
+ * that is none, but looks like one or like a parameter), "case" (a name that
+ * differs from another one only in capitals), "strict" (the provider has no
+ * strict mode for this schema). */
 typedef struct ttool_finding {
     const char *code;
     const char *provider; /* whose rule it is; NULL: everybody's */

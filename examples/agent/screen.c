@@ -77,14 +77,16 @@ static void outlet_done(outlet *o, tcall_writer *w)
 /* ---- lines ---- */
 
 /* How much of the arguments of a call, or of its result, is shown: with the
- * words around them a line fits the window. */
-static size_t screen_part(void)
+ * words around them, and its name, a line fits the window. */
+static size_t screen_part(const tcall_call *call)
 {
-    enum { WORDS = 60, LEAST = 10 };
+    enum { WORDS = 32, LEAST = 12 };
+    size_t others = WORDS + call->name.len;
     struct winsize size;
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return 100;
-    return size.ws_col < WORDS + 2 * LEAST ? LEAST : (size.ws_col - WORDS) / 2u;
+    return size.ws_col < others + 2 * LEAST ? LEAST
+                                            : (size.ws_col - others) / 2;
 }
 
 /* The sign goes, and what it stood on is there again. */
@@ -109,12 +111,21 @@ void screen_line(screen *s)
     s->on = NULL;
 }
 
+/* The words for what is most often, where a line goes on. */
+static const char *screen_brief(const char *word)
+{
+    return strcmp(word, "checked") == 0  ? ""
+           : strcmp(word, "result") == 0 ? "-> "
+           : strcmp(word, "failed") == 0 ? "failed: "
+                                         : word;
+}
+
 /* A word for what happens: it begins a line, or goes on with that of a call. */
 static void screen_begin(screen *s, const tcall_call *call, const char *word)
 {
     if (call && s->on == call && !s->verbose) {
         screen_clear(s);
-        fprintf(stderr, "  %s ", word);
+        fprintf(stderr, "  %s", screen_brief(word));
         return;
     }
     screen_line(s);
@@ -144,7 +155,7 @@ static void screen_call(screen *s, const tcall_call *call)
     if (s->verbose)
         outlet_str(&s->notes, call->arguments);
     else
-        outlet_part(&s->notes, call->arguments, screen_part());
+        outlet_part(&s->notes, call->arguments, screen_part(call));
     screen_end(s, call, false);
 }
 
@@ -189,7 +200,7 @@ static void screen_result(screen *s, const tcall_event *e)
     if (s->verbose)
         outlet_str(&s->notes, e->text);
     else
-        outlet_part(&s->notes, e->text, screen_part());
+        outlet_part(&s->notes, e->text, screen_part(e->call));
     fprintf(stderr, " (%lu ms)", (unsigned long)e->call->run_ms);
     screen_end(s, e->call, true);
     s->doing[0] = '\0';

@@ -86,7 +86,7 @@ STACK_HELD = {# a repair that waits is read again; hooks around each other
               "tcall_invoke": 1088, "tcall_execute": 1176,
               # schemas of shapes in each other, six levels of them, written to
               # see whether the setting of the conversation has changed
-              "tcall_agent_show": 1184, "tcall_agent_say": 1392, "tcall_agent_step": 1328,
+              "tcall_agent_show": 1200, "tcall_agent_say": 1392, "tcall_agent_step": 1328,
               "tcall_agent_run": 1408, "tcall_agent_plan": 1408,
               # a default is checked against its schema, as arguments are in a call
               "tcall_init": 1208, "tcall_add": 1184,
