@@ -138,7 +138,7 @@ POINTERS = {
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
     "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
     "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
-    "scorer.score": [],
+    "scorer.score": [], "author.tell": ["tcall_schema_tell_"],
 }
 
 # Below these functions a pointer leads to fewer. The outermost decides, but
