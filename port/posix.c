@@ -175,6 +175,23 @@ typedef struct question {
     char host[1]; /* and more */
 } question;
 
+/* Threads whose resolver has not answered. A name that was given up keeps its
+ * thread: while DNS is silent they must not use up the process. */
+static pthread_mutex_t resolving_lock = PTHREAD_MUTEX_INITIALIZER;
+static int resolving;
+
+/* One more, or less. False: there are as many as may be. */
+static bool count_resolver(int more)
+{
+    bool room;
+
+    pthread_mutex_lock(&resolving_lock);
+    room = resolving + more <= TPORT_RESOLVERS;
+    resolving += room ? more : 0;
+    pthread_mutex_unlock(&resolving_lock);
+    return room;
+}
+
 /* Nobody may be listening any more: that is an error of write, no signal,
  * because all signals are blocked here. */
 static void *resolver(void *user)
@@ -187,6 +204,7 @@ static void *resolver(void *user)
         continue;
     close(q->fd);
     free(q);
+    count_resolver(-1);
     return NULL;
 }
 
@@ -207,9 +225,13 @@ static int start_thread(question *q)
 
 static int start_resolver(tport_posix *s)
 {
-    question *q = (question *)malloc(sizeof *q + strlen(s->host));
+    question *q;
     int ends[2] = {-1, -1}, e = ENOMEM;
 
+    if (!count_resolver(1))
+        return fail(s, TCALL_E_RESOLVE,
+                    "too many names wait for the resolver already");
+    q = (question *)malloc(sizeof *q + strlen(s->host));
     s->since = tport_posix_now_ms();
     if (q && (e = new_pipe(ends)) == 0) {
         q->fd = ends[1];
@@ -222,6 +244,7 @@ static int start_resolver(tport_posix *s)
         s->want = TCALL_WAIT_READ;
         return TCALL_E_AGAIN;
     }
+    count_resolver(-1);
     free(q);
     drop(&ends[0]);
     drop(&ends[1]);

@@ -34,6 +34,13 @@ extern "C" {
 #define TPORT_NEXT_MS 250
 #endif
 
+/* Names that may be looked up at a time, given-up ones included as long as the
+ * resolver has not answered: each is a thread. The next one fails with
+ * TCALL_E_RESOLVE. */
+#ifndef TPORT_RESOLVERS
+#define TPORT_RESOLVERS 32
+#endif
+
 /* Addresses of a name that are tried; the others are ignored. */
 #ifndef TPORT_ADDRESSES
 #define TPORT_ADDRESSES 8

@@ -230,6 +230,29 @@ static void test_names(void)
         }
         poll(NULL, 0, 200); /* nobody reads what the 20 threads find out */
     }
+    about = "while DNS is silent, threads and descriptors have a bound";
+    {
+        tport_desc d = {0};
+        tcall_response res;
+        tcall_transport transport;
+        int begun = 0, refused = 0, sockets = open_sockets();
+        d.insecure_plain_http = true;
+        for (i = 0; i < TPORT_RESOLVERS + 20; i++) {
+            int r = TCALL_E_AGAIN, step;
+            CHECK_INT(init_port("http", "silent.test", number, &d), 0);
+            transport = tport_transport(&port);
+            for (step = 0; step < 2 && r == TCALL_E_AGAIN; step++)
+                r = transport.open(transport.user, &send4, &res);
+            begun += r == TCALL_E_AGAIN;
+            refused += r == TCALL_E_RESOLVE &&
+                       strstr(tport_error(&port), "too many names") != NULL;
+            transport.close(transport.user);
+            tport_free(&port);
+        }
+        CHECK(begun <= TPORT_RESOLVERS && begun > TPORT_RESOLVERS / 2);
+        CHECK_INT(begun + refused, TPORT_RESOLVERS + 20);
+        CHECK_INT(open_sockets(), sockets);
+    }
     for (i = 0; i < COUNT_OF(stall); i++)
         close(stall[i]);
     stop_server(pid);
