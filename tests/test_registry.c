@@ -620,7 +620,8 @@ static void test_all_faults(void)
     for (i = 8; i <= 2048; i += 8) { /* memory first, then the verdict */
         int r = review(two, i);
         CHECK(r == TCALL_E_TOOL || (r == TCALL_E_MEMORY && !well));
-        CHECK(r == TCALL_E_TOOL || tc.block.need > i);
+        /* memory that is not aligned to 8 loses some */
+        CHECK(r == TCALL_E_TOOL || tc.block.need + 8 > i);
         well = well || r == TCALL_E_TOOL;
     }
     CHECK(well);
