@@ -910,7 +910,7 @@ static void test_sizes(void)
     size_t size, works = 0, need = 0;
     int rounds = 0;
     memset(guard, 0x5A, GUARD);
-    for (size = 0; size < 5000; size += CHECK_EVERY) {
+    for (size = 0; size < 6000; size += CHECK_EVERY) {
         char *exact = (char *)malloc(size + 2 * GUARD);
         int r;
         memcpy(exact, guard, GUARD);
@@ -935,8 +935,9 @@ static void test_sizes(void)
 /* The same with less for the calls than the registry took to begin. */
 static void test_left(void)
 {
+    enum { STEP = CHECK_EVERY > 50 ? 400 : 8 * CHECK_EVERY };
     size_t works = 0;
-    for (left = 8; left < 3000; left += 8 * CHECK_EVERY) {
+    for (left = 8; left < 3000; left += STEP) {
         int r = lifecycle(block, sizeof block);
         CHECK(r == TCALL_OK ||
               (r == TCALL_E_MEMORY && tc.block.need > tc.block.size));
