@@ -120,7 +120,7 @@ def dialogues(home):
         "a line longer than the window": (agent, line(INCH + " " * 100, answers), 40),
         "a backslash goes on": (agent, line("convert 1 inch \\", r"\.\.\. $") + line("to millimetre", answers)),
         "three quotes": (agent, line('"""convert 1 inch', r"\.\.\. $") + line("to", r"\.\.\. to.*\.\.\. $") + line('millimetre"""', answers)),
-        "an empty line": (agent, line("", r"> \n> $") + line(INCH, answers)),
+        "an empty line": (agent, line("", r">\s*\n> $") + line(INCH, answers)),
         "no editor on a dumb terminal": (plain, line(INCH, answers)),
         # commands
         "/help": (agent, line("/help", r"/tools.*/bye.*\n> $")),
