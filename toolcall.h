@@ -10939,20 +10939,30 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Notes a fault at a place in the text: what is wrong, and what the author can
- * do. The first one stays in the schema, all are told. */
+/* Tells of a place in the text: what is wrong, and what the author can do. */
+TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
+                                        const tcall_author_ *author, size_t at,
+                                        const char *reason, const char *remedy)
+{
+    tcall_schema told = *s;
+    told.reason = reason;
+    told.remedy = remedy;
+    told.at = at;
+    if (author->tell)
+        author->tell(author->user, &told);
+}
+
+/* Tells of a fault. The first one stays in the schema, and refuses it. */
 TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
                                        const tcall_author_ *author, size_t at,
                                        const char *reason, const char *remedy)
 {
-    tcall_schema fault = *s;
-    fault.reason = reason;
-    fault.remedy = remedy;
-    fault.at = at;
-    if (!s->reason)
-        *s = fault;
-    if (author->tell)
-        author->tell(author->user, &fault);
+    if (!s->reason) {
+        s->reason = reason;
+        s->remedy = remedy;
+        s->at = at;
+    }
+    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 typedef struct tcall_sc_ {
@@ -13339,14 +13349,13 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
 {
     const char *text =
         tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    const tcall_schema before = *review->schema;
     if (!text || *text == 'n' ||
         tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
             TCALL_E_INVALID)
         return;
-    tcall_sr_fault_(review, text, "default that its own schema refuses:",
-                    "change one of them");
-    *review->schema = before;
+    tcall_schema_remark_(
+        review->schema, review->author, (size_t)(text - review->schema->text),
+        "default that its own schema refuses:", "change one of them");
 }
 
 /* Does this error of {} mean that no object is right, whatever is in it? What

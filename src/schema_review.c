@@ -147,14 +147,13 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
 {
     const char *text =
         tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    const tcall_schema before = *review->schema;
     if (!text || *text == 'n' ||
         tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
             TCALL_E_INVALID)
         return;
-    tcall_sr_fault_(review, text, "default that its own schema refuses:",
-                    "change one of them");
-    *review->schema = before;
+    tcall_schema_remark_(
+        review->schema, review->author, (size_t)(text - review->schema->text),
+        "default that its own schema refuses:", "change one of them");
 }
 
 /* Does this error of {} mean that no object is right, whatever is in it? What

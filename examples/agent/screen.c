@@ -76,6 +76,19 @@ static void outlet_done(outlet *o, tcall_writer *w)
 
 /* ---- lines ---- */
 
+/* The transport's clock; 0 where it has none. */
+static uint32_t screen_now(void *user)
+{
+    const screen *s = user;
+    return s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+}
+
+/* Ends a line of the notes. */
+static void screen_break(const screen *s)
+{
+    fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+}
+
 /* How much of the arguments of a call, or of its result, is shown: with the
  * words around them, and its name, a line fits the window. */
 static size_t screen_part(const tcall_call *call)
@@ -95,7 +108,7 @@ static void screen_clear(screen *s)
     if (s->turning)
         fputs("\0338\033[K", stderr);
     s->turning = false;
-    s->last = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+    s->last = screen_now(s);
 }
 
 void screen_line(screen *s)
@@ -106,7 +119,7 @@ void screen_line(screen *s)
         putchar('\n');
     fflush(stdout);
     if (s->on)
-        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+        screen_break(s);
     s->middle = false;
     s->on = NULL;
 }
@@ -139,7 +152,7 @@ static void screen_end(screen *s, const tcall_call *call, bool last)
 {
     s->on = call;
     if (!call || last || s->verbose)
-        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+        screen_break(s);
     if (last || s->verbose)
         s->on = NULL;
     fflush(stderr);
@@ -147,15 +160,21 @@ static void screen_end(screen *s, const tcall_call *call, bool last)
 
 /* ---- what happens ---- */
 
+/* A text of a call, whole or as much as the line has room for. */
+static void screen_of(screen *s, const tcall_call *call, tcall_str text)
+{
+    if (s->verbose)
+        outlet_str(&s->notes, text);
+    else
+        outlet_part(&s->notes, text, screen_part(call));
+}
+
 static void screen_call(screen *s, const tcall_call *call)
 {
     screen_begin(s, call, "call");
     outlet_str(&s->notes, call->name);
     putc(' ', stderr);
-    if (s->verbose)
-        outlet_str(&s->notes, call->arguments);
-    else
-        outlet_part(&s->notes, call->arguments, screen_part(call));
+    screen_of(s, call, call->arguments);
     screen_end(s, call, false);
 }
 
@@ -197,10 +216,7 @@ static void screen_check(screen *s, const tcall_call *call)
 static void screen_result(screen *s, const tcall_event *e)
 {
     screen_begin(s, e->call, e->error < 0 ? "failed" : "result");
-    if (s->verbose)
-        outlet_str(&s->notes, e->text);
-    else
-        outlet_part(&s->notes, e->text, screen_part(e->call));
+    screen_of(s, e->call, e->text);
     fprintf(stderr, " (%lu ms)", (unsigned long)e->call->run_ms);
     screen_end(s, e->call, true);
     s->doing[0] = '\0';
@@ -215,8 +231,7 @@ void screen_say(screen *s, const char *word, tcall_str text)
 
 static void screen_turn_end(screen *s, const tcall_event *e)
 {
-    uint32_t now = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
-    uint32_t ms = now - s->began;
+    uint32_t ms = screen_now(s) - s->began;
     screen_begin(s, NULL, "turn");
     fprintf(stderr,
             "%u answers, %u calls, %lu tokens, %lu bytes sent, %lu read, ",
@@ -253,7 +268,7 @@ static void screen_turn(screen *s, const tcall_event *e)
             screen_turn_end(s, e);
         return;
     }
-    s->began = s->last = s->inner.now_ms ? s->inner.now_ms(s->inner.user) : 0;
+    s->began = s->last = screen_now(s);
     s->sent = s->received = 0;
 }
 
@@ -335,7 +350,7 @@ static void screen_lines(screen *s, const char *mark, const char *colour,
             continue;
         fprintf(stderr, "%s    %s ", s->colour ? colour : "", mark);
         outlet_str(&s->notes, line);
-        fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+        screen_break(s);
     }
     if (count > SCREEN_DIFF_LINES)
         fprintf(stderr, "    %s and %lu more lines\n", mark,
@@ -374,7 +389,7 @@ void screen_approval(screen *s, const tcall_call *call)
 /* Shows that time passes: from half a second without news on. */
 static void screen_tick(screen *s)
 {
-    uint32_t now = s->inner.now_ms(s->inner.user), ms = now - s->last;
+    uint32_t now = screen_now(s), ms = now - s->last;
     if (ms < 500 || !s->lively)
         return;
     fputs(s->turning ? "\0338\033[K" : "\0337", stderr);
@@ -408,12 +423,6 @@ static void screen_close(void *user)
 {
     screen *s = user;
     s->inner.close(s->inner.user);
-}
-
-static uint32_t screen_now(void *user)
-{
-    screen *s = user;
-    return s->inner.now_ms(s->inner.user);
 }
 
 /* Sleeps a tenth of a second at most, so that the sign can turn. */

@@ -24,13 +24,12 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 
 import machines
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import Checks  # noqa: E402
+from checks import Checks, on_turn  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -258,18 +257,9 @@ def beside_cjson(pool, check):
         beside(title, level, a, b, aim, HELD[level].get(title, 0), check)
 
 
-def levels_on_turn():
-    """Of LEVELS one by turns (tests/turn) where BENCH=some asks for a part."""
-    if os.environ.get("BENCH") != "some":
-        return list(LEVELS)
-    turn = subprocess.run([ROOT / "tests" / "turn", str(len(LEVELS))], text=True,
-                          stdout=subprocess.PIPE, check=True).stdout.strip()
-    return list(LEVELS) if turn == "all" else [list(LEVELS)[int(turn)]]
-
-
 def growth(pool, check):
     todo = []
-    for level in levels_on_turn():
+    for level in on_turn("BENCH", LEVELS, len(LEVELS)):
         ours, init = build("bench_ours", level), build("bench_init", level)
         for title, points in series():
             todo.append((f"{title}, {level}", "byte", GROWTH_FROM, [

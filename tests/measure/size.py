@@ -45,7 +45,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import Checks  # noqa: E402
+from checks import Checks, on_turn  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -208,15 +208,6 @@ def symbol_of(section):
 
 
 # ------------------------------------------------------------------ images
-
-def due(names):
-    """With SWITCHES=some those that have their turn, see tests/turn."""
-    if os.environ.get("SWITCHES") != "some":
-        return names
-    turn = run([ROOT / "tests" / "turn", "12"]).strip()
-    return [name for i, name in enumerate(names)
-            if turn == "all" or i % 12 == int(turn)]
-
 
 def switches():
     """The names of all chapters that can be left out."""
@@ -554,7 +545,7 @@ def main():
 
         jobs = {f"TOOLCALL_NO_{name}": pool.submit(
             without, [f"-DTOOLCALL_NO_{name}"], f"no_{name}")
-            for name in due(switches()) if name not in ("AGENT", "OPENAI")}
+            for name in on_turn("SWITCHES", switches(), 12) if name not in ("AGENT", "OPENAI")}
         if "TOOLCALL_JSMN" in run([ROOT / "src" / "switches"]):
             jobs["TOOLCALL_JSMN"] = pool.submit(without, [
                 "-DTOOLCALL_JSMN", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS",
