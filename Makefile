@@ -225,7 +225,7 @@ $(BUILD)/mkcert: tests/mkcert.c
 
 $(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
 $(BUILD)/deps:
-	@CC="$(CC)" tests/need libjsmn-dev libmbedtls-dev
+	@CC="$(CC)" tests/need libc6-dev libjsmn-dev libmbedtls-dev
 	@mkdir -p $(BUILD) && touch $@
 deps: $(BUILD)/deps
 
