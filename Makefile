@@ -53,7 +53,7 @@ COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(XML) $(CPPFLAGS) $(CF
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
-# The library, once for the tests that are linked with it.
+# The library, once for the programs and tests that are linked with it.
 impl = $(BUILD)/tests/impl.o
 
 # Every tests/test_*.c is a test. Most are for one chapter: they include it from
@@ -91,13 +91,18 @@ toolcall.h: FORCE
 	@src/join | cmp -s - $@ || src/join >$@
 FORCE:
 
+# As many as there are processors, unless make was told a number.
+jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 WORKSPACE = .
-run: $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
+run:
+	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 	@$(BUILD)/agent --workspace $(WORKSPACE)
 
-test: all
+test:
+	@$(MAKE) $(jobs) --no-print-directory all
 	@tests/need python3 || true
-	@tests/run tests/chapters tests/readme tests/shape_errors tests/contracts.py $(tests) \
+	@tests/run tests/readme tests/shape_errors tests/contracts.py $(tests) \
 	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py tests/dialogues.py \
 	    tests/trace_page.py tests/lint.py tests/pick.py \
 	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
@@ -200,6 +205,8 @@ $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo
 $(programs): $(BUILD)/%: examples/%.c $(tools) $(port)
 	$(HUSH) $(COMPILE) $< $(filter %.o,$^) $(tools) -o $@ $(LDFLAGS) $(LDLIBS) $(TLS)
+# Others have the library in their own one file.
+$(addprefix $(BUILD)/,agent standin trace lint): $(impl)
 # The agent has parts of its own.
 agent_parts = $(patsubst %.c,$(BUILD)/%.o,$(wildcard examples/agent/*.c))
 $(BUILD)/agent: $(agent_parts)

@@ -28,7 +28,6 @@
  * commands.c does what begins with /. Here they become one agent.
  */
 #define _GNU_SOURCE
-#define TOOLCALL_IMPLEMENTATION
 #include "examples/agent/session.h"
 
 #include "examples/agent/commands.h"

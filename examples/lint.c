@@ -12,7 +12,6 @@
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 
-#define TOOLCALL_IMPLEMENTATION
 #include "tools/files.h"
 #include "tools/lint.h"
 #include "tools/todo.h"

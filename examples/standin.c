@@ -11,7 +11,6 @@
  * model: it chooses tools by rules, see guess.h.
  */
 #define _GNU_SOURCE
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -11,7 +11,6 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
 #include "tools/shown.h"

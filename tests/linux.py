@@ -69,7 +69,9 @@ def build(kind, tls, name=None, *more_flags):
     port = [s for s in (ROOT / "port").glob("*.c") if s.stem not in ("lwip", "curl")]
     tools = [s for s in (ROOT / "tools").glob("*.c")
              if program == "agent" and s.stem != "shapes"]
-    parts = (ROOT / "examples" / program).glob("*.c")
+    parts = [*(ROOT / "examples" / program).glob("*.c")]
+    if program == "agent":
+        parts.append(ROOT / "tests" / "impl.c")
     run(cc, *flags, ROOT / "examples" / f"{program}.c", *parts, *tools, *port, *objects,
         "-Wl,--gc-sections", "-pthread", *more.split(), "-o",
         out / (name or program))
