@@ -99,13 +99,14 @@ run:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
 	@$(BUILD)/agent --workspace $(WORKSPACE)
 
+# The longest first.
 test:
 	@$(MAKE) $(jobs) --no-print-directory all
 	@tests/need python3 || true
-	@tests/run tests/readme tests/shape_errors tests/contracts.py $(tests) \
-	    tests/conformance.py tests/examples.py tests/standin.py tests/terminal.py tests/dialogues.py \
-	    tests/trace_page.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py tests/shapes_real.py tests/shapes_agree.py tests/fuzz.py
+	@tests/run tests/conformance.py tests/shapes_real.py tests/examples.py tests/shapes_agree.py \
+	    tests/readme tests/fuzz.py tests/shape_errors tests/contracts.py tests/standin.py \
+	    tests/terminal.py tests/dialogues.py tests/trace_page.py tests/lint.py tests/pick.py \
+	    tests/turns.py tests/shapes.py $(tests)
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\

@@ -47,6 +47,7 @@ def stalling(*pieces):
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nContent-Length: 9999\r\n\r\n"
 HALF = b'{"message":{"role":"assistant","content":"Half an answer"},"done":false}\n'
+WIDE = HALF.replace(b"Half an answer", b"wide" * 19)  # the window but four columns
 BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9\r\nContent-Length: 2\r\n\r\n{}"
 
 
@@ -99,7 +100,7 @@ def dialogues(home):
     """name: (command, steps[, columns])"""
     agent = str(BUILD / "agent")
     plain = f"TERM=dumb {agent}"
-    silent, half, busy = stalling(), stalling(HEAD, HALF), stalling(BUSY)
+    silent, half, wide, busy = stalling(), stalling(HEAD, HALF), stalling(HEAD, WIDE), stalling(BUSY)
     ollama = f"{agent} --provider ollama --base-url http://"
     answers = r"answered: value 25\.4.*\n> $"
     cancelled = r"cancel.*\n> $"
@@ -165,6 +166,7 @@ def dialogues(home):
         "cancel before another try": (ollama + busy, line("hello", r"again in") + [("^C-c", cancelled)]),
         "cancel while TLS begins": (f"{agent} --provider openai --base-url https://{silent}", line("hello", r"\d s ") + [("^C-c", cancelled)]),
         "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] [1-9]\d* s ")),
+        "a wait at the end of the last line": (ollama + wide, [("=80x5", None), *line("hello", r"(wide){19} [|/\\-] "), ("^C-c", cancelled), *line("hello", r"hello\s+(wide){19} [|/\\-] "), ("^C-c", r"> hello\s+(wide){19}\s+turn [^|/\\-]*cancel[^\n]*\n> $")]),
         "leave after a cancel": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled), *line("exit", r"LEFT [01]")]),
         "nobody answers": (ollama + "127.0.0.1:9", line("hello", r"error: .*\n> $")),
         # windows

@@ -396,8 +396,13 @@ def write(to, sent):
 
 
 def has(compiler, runner):
-    """Whether what makes and runs a program is installed."""
-    return all(shutil.which(c[0]) for c in (compiler, runner) if c)
+    """Whether what makes and runs a program is installed, with its headers."""
+    if not all(shutil.which(c[0]) for c in (compiler, runner) if c):
+        return False
+    source = OUT / "empty.c"
+    source.write_text("#include <limits.h>\n#include <stdio.h>\nint main(void) { return 0; }\n")
+    done = subprocess.run([*compiler, source, "-o", OUT / "empty"], cwd=ROOT, capture_output=True)
+    return done.returncode == 0
 
 
 def small(node):
@@ -668,7 +673,7 @@ def main():
     for name, (compiler, runner, sample) in BUILDS.items():
         program = OUT / re.sub(r"\W+", "_", name)
         chip = name == "AVR"
-        if not (mcp_uno.build(OUT) if chip else has(compiler, runner)):
+        if not has(compiler, [] if chip else runner) or chip and not mcp_uno.build(OUT):
             check.skip(name, "it is not installed")
             continue
         nodes = [n for n in maker.shapes if not chip or small(n) and bytes_of(n) < 1000]

@@ -12,6 +12,18 @@
 
 enum { SCREEN_DIFF_LINES = 40 };
 
+/* What a terminal is told (ECMA-48, and DEC's VT100 where it has a private mode
+ * or a single letter). */
+#define COLOUR_OFF "\033[0m"
+#define DIM        "\033[2m"
+#define RED        "\033[31m"
+#define GREEN      "\033[32m"
+#define KEEP_PLACE "\0337"
+#define TO_PLACE   "\0338"
+#define CLEAR_REST "\033[K" /* of the line */
+#define WRAP_OFF   "\033[?7l"
+#define WRAP_ON    "\033[?7h"
+
 /* ---- ways out ---- */
 
 static int outlet_write(void *user, const char *bytes, size_t len)
@@ -86,7 +98,7 @@ static uint32_t screen_now(void *user)
 /* Ends a line of the notes. */
 static void screen_break(const screen *s)
 {
-    fputs(s->colour ? "\033[0m\n" : "\n", stderr);
+    fputs(s->colour ? COLOUR_OFF "\n" : "\n", stderr);
 }
 
 /* How much of the arguments of a call, or of its result, is shown: with the
@@ -106,7 +118,7 @@ static size_t screen_part(const tcall_call *call)
 static void screen_clear(screen *s)
 {
     if (s->turning)
-        fputs("\0338\033[K", stderr);
+        fputs(TO_PLACE CLEAR_REST, stderr);
     s->turning = false;
     s->last = screen_now(s);
 }
@@ -142,7 +154,7 @@ static void screen_begin(screen *s, const tcall_call *call, const char *word)
         return;
     }
     screen_line(s);
-    fprintf(stderr, "%s  %-9s", s->colour ? "\033[2m" : "", word);
+    fprintf(stderr, "%s  %-9s", s->colour ? DIM : "", word);
     if (call && strcmp(word, "call") != 0 && !s->verbose)
         outlet_str(&s->notes, call->name);
 }
@@ -369,8 +381,8 @@ static bool screen_change(screen *s, const tcall_call *call)
     diff_of(s->root, call, &before, &after);
     outlet_str(&s->notes, tcall_json_str(path));
     putc('\n', stderr);
-    screen_lines(s, "-", "\033[31m", before);
-    screen_lines(s, "+", "\033[32m", after);
+    screen_lines(s, "-", RED, before);
+    screen_lines(s, "+", GREEN, after);
     return true;
 }
 
@@ -386,16 +398,19 @@ void screen_approval(screen *s, const tcall_call *call)
 
 /* ---- waits ---- */
 
-/* Shows that time passes: from half a second without news on. */
+/* Shows that time passes: from half a second without news on. The sign ends at
+ * the window's edge, and what a person types then is echoed in its place: a
+ * line more would move the place that it is taken back from. */
 static void screen_tick(screen *s)
 {
     uint32_t now = screen_now(s), ms = now - s->last;
     if (ms < 500 || !s->lively)
         return;
-    fputs(s->turning ? "\0338\033[K" : "\0337", stderr);
-    fprintf(stderr, " %c %lu s ", "|/-\\"[ms / 100 % 4],
+    fputs(s->turning ? TO_PLACE CLEAR_REST : KEEP_PLACE, stderr);
+    fprintf(stderr, WRAP_OFF " %c %lu s ", "|/-\\"[ms / 100 % 4],
             (unsigned long)(now - s->began) / 1000);
     outlet_part(&s->notes, tcall_str_of(s->doing), sizeof s->doing);
+    fputs(WRAP_ON TO_PLACE, stderr);
     s->turning = true;
     fflush(stderr);
 }
