@@ -1660,7 +1660,8 @@ typedef struct tcall_writer {
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
-/* Sends the output to a sink instead; buf then only collects small pieces. */
+/* Sends the output to a sink instead; buf then only collects small pieces. With
+ * buf NULL each piece goes out by itself. */
 TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
                                  void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
@@ -7522,13 +7523,19 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         {"None", "null", TCALL_FIX_PYTHON},
     };
     const char *from = text->at, *json = NULL;
+    const tcall_str rest = tcall_slice_(from, (size_t)(text->end - from));
+    bool cut = false;
     size_t i;
-    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
-        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
+        const char *word = literals[i].word;
+        if (tcall_lenient_skip_(text, word, literals[i].fix))
             json = literals[i].json;
+        cut = cut || (rest.len < strlen(word) &&
+                      memcmp(word, rest.ptr, rest.len) == 0);
+    }
     if (!json || tcall_lenient_letter_(text)) {
-        text->at = from;
-        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
+        text->at = cut ? text->end : from;
+        tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
     }
     if (*json == 'n' && text->scan.depth == 0) {
@@ -8099,17 +8106,26 @@ static int tcall_writer_fail_(tcall_writer *writer, int error)
     return writer->error;
 }
 
-int tcall_writer_flush(tcall_writer *writer)
+/* Sends bytes to the sink. Returns how many it took before it failed. */
+static size_t tcall_writer_send_(tcall_writer *writer, const char *bytes,
+                                 size_t len)
 {
     size_t sent = 0;
-    while (writer->sink && sent < writer->fill && !writer->error) {
-        int taken =
-            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
+    while (sent < len && !writer->error) {
+        int taken = writer->sink(writer->user, bytes + sent, len - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
             tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
+    return sent;
+}
+
+int tcall_writer_flush(tcall_writer *writer)
+{
+    size_t sent = 0;
+    if (writer->sink)
+        sent = tcall_writer_send_(writer, writer->buf, writer->fill);
     if (sent)
         memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
     return writer->error;
@@ -8187,10 +8203,12 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
         if (!len ||
             (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (writer->sink)
-            tcall_writer_flush(writer);
-        else
+        if (!writer->sink)
             tcall_writer_fail_(writer, TCALL_E_MEMORY);
+        else if (writer->cap)
+            tcall_writer_flush(writer);
+        else /* without a buffer they go out as they come */
+            len -= tcall_writer_send_(writer, bytes, len);
     }
 }
 

@@ -391,13 +391,19 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         {"None", "null", TCALL_FIX_PYTHON},
     };
     const char *from = text->at, *json = NULL;
+    const tcall_str rest = tcall_slice_(from, (size_t)(text->end - from));
+    bool cut = false;
     size_t i;
-    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++)
-        if (tcall_lenient_skip_(text, literals[i].word, literals[i].fix))
+    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
+        const char *word = literals[i].word;
+        if (tcall_lenient_skip_(text, word, literals[i].fix))
             json = literals[i].json;
+        cut = cut || (rest.len < strlen(word) &&
+                      memcmp(word, rest.ptr, rest.len) == 0);
+    }
     if (!json || tcall_lenient_letter_(text)) {
-        text->at = from;
-        tcall_lenient_fail_(text, TCALL_E_BARE_WORD);
+        text->at = cut ? text->end : from;
+        tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
     }
     if (*json == 'n' && text->scan.depth == 0) {

@@ -45,7 +45,8 @@ typedef struct tcall_writer {
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
-/* Sends the output to a sink instead; buf then only collects small pieces. */
+/* Sends the output to a sink instead; buf then only collects small pieces. With
+ * buf NULL each piece goes out by itself. */
 TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
                                  void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */

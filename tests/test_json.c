@@ -438,19 +438,21 @@ static void test_writer(void)
         free(buf);
     }
     for (sink_chunk = 1; sink_chunk < 9; sink_chunk++) {
-        for (cap = 1; cap <= sizeof small; cap++) {
+        for (cap = 0; cap <= sizeof small; cap++) {
             all[0] = 0;
-            tcall_writer_init(&w, small, cap);
+            tcall_writer_init(&w, cap ? small : NULL, cap);
             tcall_writer_sink(&w, sink, all);
             write_all(&w);
             CHECK(tcall_writer_flush(&w) == TCALL_OK);
             CHECK(w.len == len && strcmp(all, written) == 0);
         }
     }
-    tcall_writer_init(&w, small, sizeof small);
-    tcall_writer_sink(&w, refuse, NULL);
-    write_all(&w);
-    CHECK(w.error == TCALL_E_CLOSED && w.len == len);
+    for (cap = 0; cap <= sizeof small; cap++) {
+        tcall_writer_init(&w, cap ? small : NULL, cap);
+        tcall_writer_sink(&w, refuse, NULL);
+        write_all(&w);
+        CHECK(w.error == TCALL_E_CLOSED && w.len == len);
+    }
     CHECK(scan_text(written, len) == TCALL_OK);
 }
 
