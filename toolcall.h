@@ -1655,6 +1655,7 @@ typedef struct tcall_writer {
     uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
+    uint32_t lists;        /* a bit for each of the first 31: is it a '['? */
 } tcall_writer;
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
@@ -1678,7 +1679,8 @@ TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
 #define TCALL_SAY(writer, literal) \
     tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
-/* Opens '{' or '[', closes '}' or ']'. */
+/* Opens '{' or '[', closes '}' or ']'. One that does not close what is open, or
+ * comes after a key without a value, is TCALL_E_USAGE. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
@@ -4535,10 +4537,12 @@ TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
  * >>block
  */
 
-/* Bytes are taken in multiples of 8, so that the block stays aligned. */
+/* Bytes are taken in multiples of 8, so that the block stays aligned. What is
+ * too large for that stays the most there can be. */
 TCALL_SHARED_ size_t tcall_round_up_(size_t size)
 {
-    return (size + 7) & ~(size_t)7;
+    const size_t most = SIZE_MAX & ~(size_t)7;
+    return size < most ? (size + 7) & ~(size_t)7 : most;
 }
 
 void tcall_block_init(tcall_block *block, void *base, size_t size)
@@ -8374,15 +8378,39 @@ TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
         tcall_write_char_(writer, ',');
 }
 
+/* The bit of the bracket that is open; deeper ones have none. */
+static uint32_t tcall_write_level_(const tcall_writer *writer)
+{
+    return writer->depth < 32 ? (uint32_t)1 << writer->depth : 0;
+}
+
 int tcall_write_open(tcall_writer *writer, char bracket)
 {
+    uint32_t level;
     tcall_write_comma_(writer);
     writer->depth++;
+    level = tcall_write_level_(writer);
+    writer->lists &= ~level;
+    writer->lists |= bracket == '[' ? level : 0;
     return tcall_write_char_(writer, bracket);
+}
+
+/* Does a bracket close the one that is open, and no key lacks its value? A text
+ * that is taken up again leaves out values that were sent. */
+static bool tcall_write_closes_(const tcall_writer *writer, char bracket)
+{
+    uint32_t level = tcall_write_level_(writer);
+    bool list = (writer->lists & level) != 0;
+    if (TCALL_RESUME_(writer))
+        return true;
+    return writer->depth && writer->last != ':' &&
+           (!level || list == (bracket == ']'));
 }
 
 int tcall_write_close(tcall_writer *writer, char bracket)
 {
+    if (!tcall_write_closes_(writer, bracket))
+        return tcall_writer_fail_(writer, TCALL_E_USAGE);
     writer->depth--;
     return tcall_write_char_(writer, bracket);
 }
@@ -18069,10 +18097,12 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     tcall_service *service = tcall_service_(cx->services, name);
     if (service)
         return service->object;
-    service = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    size += head;
+    if (size >= head) /* else it is more than there are addresses */
+        service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
     if (!service)
         return NULL;
-    memset(service, 0, head + size);
+    memset(service, 0, size);
     service->name = name;
     service->object = (char *)service + head;
     tcall_bind_service(cx, service, TCALL_SCOPE_CALL);

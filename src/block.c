@@ -6,10 +6,12 @@
  * >>block
  */
 
-/* Bytes are taken in multiples of 8, so that the block stays aligned. */
+/* Bytes are taken in multiples of 8, so that the block stays aligned. What is
+ * too large for that stays the most there can be. */
 TCALL_SHARED_ size_t tcall_round_up_(size_t size)
 {
-    return (size + 7) & ~(size_t)7;
+    const size_t most = SIZE_MAX & ~(size_t)7;
+    return size < most ? (size + 7) & ~(size_t)7 : most;
 }
 
 void tcall_block_init(tcall_block *block, void *base, size_t size)

@@ -126,10 +126,12 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     tcall_service *service = tcall_service_(cx->services, name);
     if (service)
         return service->object;
-    service = (tcall_service *)tcall_block_take_(&cx->tc->block, head + size);
+    size += head;
+    if (size >= head) /* else it is more than there are addresses */
+        service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
     if (!service)
         return NULL;
-    memset(service, 0, head + size);
+    memset(service, 0, size);
     service->name = name;
     service->object = (char *)service + head;
     tcall_bind_service(cx, service, TCALL_SCOPE_CALL);

@@ -121,8 +121,24 @@ static int remember(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+/* More than there is, up to more than there are addresses. */
+static int ask_too_much(tcall_ctx *cx, void *user)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    size_t i;
+    (void)user;
+    for (i = 0; i < 100; i++)
+        CHECK(!tcall_scratch(cx, names[i % 4], SIZE_MAX - i));
+    CHECK(!tcall_scratch(cx, "half", SIZE_MAX / 2));
+    return TCALL_OK;
+}
+
 static void test_scratch(void)
 {
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, ask_too_much, NULL);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_OK);
     prepare();
     desc.on_event = NULL;
     set_hook(&hooks[0], TCALL_WILL_AUTHORIZE, remember, NULL);
