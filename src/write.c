@@ -300,38 +300,18 @@ TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
         tcall_write_char_(writer, ',');
 }
 
-/* The bit of the bracket that is open; deeper ones have none. */
-static uint32_t tcall_write_level_(const tcall_writer *writer)
-{
-    return writer->depth < 32 ? (uint32_t)1 << writer->depth : 0;
-}
-
 int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    uint32_t level;
     tcall_write_comma_(writer);
     writer->depth++;
-    level = tcall_write_level_(writer);
-    writer->lists &= ~level;
-    writer->lists |= bracket == '[' ? level : 0;
     return tcall_write_char_(writer, bracket);
-}
-
-/* Does a bracket close the one that is open, and no key lacks its value? A text
- * that is taken up again leaves out values that were sent. */
-static bool tcall_write_closes_(const tcall_writer *writer, char bracket)
-{
-    uint32_t level = tcall_write_level_(writer);
-    bool list = (writer->lists & level) != 0;
-    if (TCALL_RESUME_(writer))
-        return true;
-    return writer->depth && writer->last != ':' &&
-           (!level || list == (bracket == ']'));
 }
 
 int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    if (!tcall_write_closes_(writer, bracket))
+    /* a text that is taken up again leaves out values that were sent */
+    bool lacks_value = writer->last == ':' && !TCALL_RESUME_(writer);
+    if (!writer->depth || lacks_value)
         return tcall_writer_fail_(writer, TCALL_E_USAGE);
     writer->depth--;
     return tcall_write_char_(writer, bracket);

@@ -40,7 +40,6 @@ typedef struct tcall_writer {
     uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
-    uint32_t lists;        /* a bit for each of the first 31: is it a '['? */
 } tcall_writer;
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
@@ -64,8 +63,8 @@ TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
 #define TCALL_SAY(writer, literal) \
     tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
-/* Opens '{' or '[', closes '}' or ']'. One that does not close what is open, or
- * comes after a key without a value, is TCALL_E_USAGE. */
+/* Opens '{' or '[', closes '}' or ']'. Closing where nothing is open, or after a
+ * key without a value, is TCALL_E_USAGE. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
