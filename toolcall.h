@@ -1660,8 +1660,8 @@ typedef struct tcall_writer {
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
-/* Sends the output to a sink instead; buf then only collects small pieces. With
- * buf NULL each piece goes out by itself. */
+/* Sends the output to a sink instead; buf then only collects small pieces. It
+ * needs one byte: without, what is written is TCALL_E_MEMORY. */
 TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
                                  void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
@@ -1678,8 +1678,8 @@ TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
 #define TCALL_SAY(writer, literal) \
     tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
-/* Opens '{' or '[', closes '}' or ']'. Closing where nothing is open, or after a
- * key without a value, is TCALL_E_USAGE. */
+/* Opens '{' or '[', closes '}' or ']'. Closing where nothing is open, or after
+ * a key without a value, is TCALL_E_USAGE. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
@@ -8109,26 +8109,17 @@ static int tcall_writer_fail_(tcall_writer *writer, int error)
     return writer->error;
 }
 
-/* Sends bytes to the sink. Returns how many it took before it failed. */
-static size_t tcall_writer_send_(tcall_writer *writer, const char *bytes,
-                                 size_t len)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (sent < len && !writer->error) {
-        int taken = writer->sink(writer->user, bytes + sent, len - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
             tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
-    return sent;
-}
-
-int tcall_writer_flush(tcall_writer *writer)
-{
-    size_t sent = 0;
-    if (writer->sink)
-        sent = tcall_writer_send_(writer, writer->buf, writer->fill);
     if (sent)
         memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
     return writer->error;
@@ -8206,12 +8197,10 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
         if (!len ||
             (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (!writer->sink)
-            tcall_writer_fail_(writer, TCALL_E_MEMORY);
-        else if (writer->cap)
+        if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
-        else /* without a buffer they go out as they come */
-            len -= tcall_writer_send_(writer, bytes, len);
+        else
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 

@@ -32,26 +32,17 @@ static int tcall_writer_fail_(tcall_writer *writer, int error)
     return writer->error;
 }
 
-/* Sends bytes to the sink. Returns how many it took before it failed. */
-static size_t tcall_writer_send_(tcall_writer *writer, const char *bytes,
-                                 size_t len)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (sent < len && !writer->error) {
-        int taken = writer->sink(writer->user, bytes + sent, len - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
             tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
-    return sent;
-}
-
-int tcall_writer_flush(tcall_writer *writer)
-{
-    size_t sent = 0;
-    if (writer->sink)
-        sent = tcall_writer_send_(writer, writer->buf, writer->fill);
     if (sent)
         memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
     return writer->error;
@@ -129,12 +120,10 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
         if (!len ||
             (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (!writer->sink)
-            tcall_writer_fail_(writer, TCALL_E_MEMORY);
-        else if (writer->cap)
+        if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
-        else /* without a buffer they go out as they come */
-            len -= tcall_writer_send_(writer, bytes, len);
+        else
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 

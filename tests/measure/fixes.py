@@ -134,7 +134,7 @@ FIXES = {
         "invoke", "if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))", "if (false)"),
     # memory and writers
     "a sink without a buffer": (
-        "write", "        else if (writer->cap)\n", "        else if (true)\n"),
+        "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
     "a key without its value": (
         "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
     "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
