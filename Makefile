@@ -14,6 +14,7 @@
 # make bench-pick  quality and cost of picking, beside others
 # make coverage  lines and branches of a call that the unit tests reach
 # make mutants   which slips in the code of a call the unit tests notice
+# make fixes     which test fails without what mended each old defect
 # make figures write size and speed into README.md
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
@@ -167,6 +168,9 @@ coverage: $(BUILD)/deps toolcall.h
 mutants: $(BUILD)/deps toolcall.h
 	@tests/need python3 clang
 	@tests/measure/mutants.py
+fixes: $(BUILD)/deps toolcall.h
+	@tests/need python3 clang
+	@tests/measure/fixes.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
@@ -277,4 +281,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants figures deps docs format format-check install clean
+        bench bench-pick coverage mutants fixes figures deps docs format format-check install clean

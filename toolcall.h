@@ -1655,14 +1655,13 @@ typedef struct tcall_writer {
     uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
-    uint32_t lists;        /* a bit for each of the first 31: is it a '['? */
 } tcall_writer;
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
-/* Sends the output to a sink instead; buf then only collects small pieces. With
- * buf NULL each piece goes out by itself. */
+/* Sends the output to a sink instead; buf then only collects small pieces. It
+ * needs one byte: without, what is written is TCALL_E_MEMORY. */
 TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
                                  void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
@@ -1679,8 +1678,8 @@ TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
 #define TCALL_SAY(writer, literal) \
     tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
-/* Opens '{' or '[', closes '}' or ']'. One that does not close what is open, or
- * comes after a key without a value, is TCALL_E_USAGE. */
+/* Opens '{' or '[', closes '}' or ']'. Closing where nothing is open, or after
+ * a key without a value, is TCALL_E_USAGE. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);
@@ -8110,26 +8109,17 @@ static int tcall_writer_fail_(tcall_writer *writer, int error)
     return writer->error;
 }
 
-/* Sends bytes to the sink. Returns how many it took before it failed. */
-static size_t tcall_writer_send_(tcall_writer *writer, const char *bytes,
-                                 size_t len)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (sent < len && !writer->error) {
-        int taken = writer->sink(writer->user, bytes + sent, len - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
             tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
-    return sent;
-}
-
-int tcall_writer_flush(tcall_writer *writer)
-{
-    size_t sent = 0;
-    if (writer->sink)
-        sent = tcall_writer_send_(writer, writer->buf, writer->fill);
     if (sent)
         memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
     return writer->error;
@@ -8207,12 +8197,10 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
         if (!len ||
             (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (!writer->sink)
-            tcall_writer_fail_(writer, TCALL_E_MEMORY);
-        else if (writer->cap)
+        if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
-        else /* without a buffer they go out as they come */
-            len -= tcall_writer_send_(writer, bytes, len);
+        else
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 
@@ -8378,38 +8366,18 @@ TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
         tcall_write_char_(writer, ',');
 }
 
-/* The bit of the bracket that is open; deeper ones have none. */
-static uint32_t tcall_write_level_(const tcall_writer *writer)
-{
-    return writer->depth < 32 ? (uint32_t)1 << writer->depth : 0;
-}
-
 int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    uint32_t level;
     tcall_write_comma_(writer);
     writer->depth++;
-    level = tcall_write_level_(writer);
-    writer->lists &= ~level;
-    writer->lists |= bracket == '[' ? level : 0;
     return tcall_write_char_(writer, bracket);
-}
-
-/* Does a bracket close the one that is open, and no key lacks its value? A text
- * that is taken up again leaves out values that were sent. */
-static bool tcall_write_closes_(const tcall_writer *writer, char bracket)
-{
-    uint32_t level = tcall_write_level_(writer);
-    bool list = (writer->lists & level) != 0;
-    if (TCALL_RESUME_(writer))
-        return true;
-    return writer->depth && writer->last != ':' &&
-           (!level || list == (bracket == ']'));
 }
 
 int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    if (!tcall_write_closes_(writer, bracket))
+    /* a text that is taken up again leaves out values that were sent */
+    bool lacks_value = writer->last == ':' && !TCALL_RESUME_(writer);
+    if (!writer->depth || lacks_value)
         return tcall_writer_fail_(writer, TCALL_E_USAGE);
     writer->depth--;
     return tcall_write_char_(writer, bracket);
@@ -14764,9 +14732,19 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* What a call takes besides its texts, and what tcall_pick takes. */
 #define TCALL_CALL_ROOM_ 2048
 
+/* Returns how much of the block calls with so many bytes of text may take. */
+TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
+{
+    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].output) /* it is read as a value, to be checked */
+            return room + 4 * bytes;
+    return room;
+}
+
 size_t tcall_need(const tcall_desc *desc, size_t bytes)
 {
-    size_t lasting, room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
     copy.block = NULL;
@@ -14774,12 +14752,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     copy.report = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) { /* it is read as a value, to be checked */
-            room += 4 * bytes;
-            break;
-        }
-    lasting = tcall_round_up_(tc.missing + room);
+    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
     return lasting > tc.block.need ? lasting : tc.block.need;
 }
 
@@ -17898,6 +17871,17 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
 }
 
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+TCALL_SHARED_ void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
@@ -17914,6 +17898,8 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
+    if (r == TCALL_E_MEMORY)
+        tcall_foresee_(tc, call->block_high, call->arguments.len);
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }
@@ -18974,6 +18960,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (tool && tool->output && own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
+    if (r == TCALL_E_MEMORY && !cx->wanted)
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&cx->tc->block, high);
     return r;
 }
@@ -19547,6 +19535,9 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     tcall_settle_(cx);
     call->error = cx->result.error;
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->block_high,
+                       call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -19635,8 +19626,10 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         return r;
     if (!call)
         call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call)
+    if (!call) {
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
         return TCALL_E_MEMORY;
+    }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
@@ -25483,13 +25476,18 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* After a lack of memory: of the block that is needed, too, a quarter shall be
- * free. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent)
+/* After a lack of memory: says how large the block has to be for what comes
+ * next, too: a quarter of it free, and room for calls as for what was said and
+ * so many bytes more. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
+    size_t start = agent->chat.start, said = block->low - start + more;
+    if (agent->desc.parallel > 1)
+        said *= 2; /* results wait for each other */
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
-                      block->need + (block->need - agent->chat.start) / 3);
+                      start + tcall_call_room_(&agent->desc.tc->desc, said));
 }
 
 /* ---- the calls of the answer ---- */
@@ -25533,7 +25531,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
     return result;
 }
 
@@ -25582,7 +25580,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
         return result;
     }
     if (++agent->call_at == (size_t)agent->answer.calls) {
@@ -25715,15 +25713,18 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t wanted = call->cx.wanted;
+    size_t left = (size_t)(agent->batch_count - agent->delivered);
     bool noticed = call->error >= 0 && agent->out.fill;
     if (wanted && !noticed) { /* a quarter of the room is for the call */
         size_t size = head + wanted + wanted / 3 + 8;
         tcall_block_note_(block, block->low + block->high + size);
-        return TCALL_E_MEMORY;
+    } else if (call->error != TCALL_E_MEMORY || block->need <= block->size) {
+        return TCALL_OK;
     }
-    return call->error == TCALL_E_MEMORY && block->need > block->size
-               ? TCALL_E_MEMORY
-               : TCALL_OK;
+    if (wanted < agent->out.len)
+        wanted = agent->out.len;
+    tcall_agent_spare_(agent, left * (head + wanted));
+    return TCALL_E_MEMORY;
 }
 
 /* Lets a call go on, while nobody else may take the room where it writes. Where
@@ -25966,8 +25967,11 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->random = desc->seed;
     block = &desc->tc->block;
     size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
-    if (size < agent->desc.io_size || !tcall_block_room_(block, size))
+    if (size < agent->desc.io_size || !tcall_block_room_(block, size)) {
+        tcall_block_note_(block, block->low + size +
+                                     tcall_call_room_(&desc->tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
     agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
     desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
     agent->reader =
@@ -26740,7 +26744,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error < 0)
         tcall_agent_undo_(agent);
     if (error == TCALL_E_MEMORY)
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);

@@ -48,13 +48,18 @@ TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 
 /* ---- room for the turn ---- */
 
-/* After a lack of memory: of the block that is needed, too, a quarter shall be
- * free. */
-TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent)
+/* After a lack of memory: says how large the block has to be for what comes
+ * next, too: a quarter of it free, and room for calls as for what was said and
+ * so many bytes more. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
+    size_t start = agent->chat.start, said = block->low - start + more;
+    if (agent->desc.parallel > 1)
+        said *= 2; /* results wait for each other */
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
-                      block->need + (block->need - agent->chat.start) / 3);
+                      start + tcall_call_room_(&agent->desc.tc->desc, said));
 }
 
 /* ---- the calls of the answer ---- */
@@ -98,7 +103,7 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
     return result;
 }
 
@@ -147,7 +152,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
         return result;
     }
     if (++agent->call_at == (size_t)agent->answer.calls) {
@@ -280,15 +285,18 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t wanted = call->cx.wanted;
+    size_t left = (size_t)(agent->batch_count - agent->delivered);
     bool noticed = call->error >= 0 && agent->out.fill;
     if (wanted && !noticed) { /* a quarter of the room is for the call */
         size_t size = head + wanted + wanted / 3 + 8;
         tcall_block_note_(block, block->low + block->high + size);
-        return TCALL_E_MEMORY;
+    } else if (call->error != TCALL_E_MEMORY || block->need <= block->size) {
+        return TCALL_OK;
     }
-    return call->error == TCALL_E_MEMORY && block->need > block->size
-               ? TCALL_E_MEMORY
-               : TCALL_OK;
+    if (wanted < agent->out.len)
+        wanted = agent->out.len;
+    tcall_agent_spare_(agent, left * (head + wanted));
+    return TCALL_E_MEMORY;
 }
 
 /* Lets a call go on, while nobody else may take the room where it writes. Where

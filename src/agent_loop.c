@@ -95,8 +95,11 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     agent->random = desc->seed;
     block = &desc->tc->block;
     size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
-    if (size < agent->desc.io_size || !tcall_block_room_(block, size))
+    if (size < agent->desc.io_size || !tcall_block_room_(block, size)) {
+        tcall_block_note_(block, block->low + size +
+                                     tcall_call_room_(&desc->tc->desc, 0));
         return TCALL_E_MEMORY;
+    }
     agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
     desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
     agent->reader =
@@ -869,7 +872,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error < 0)
         tcall_agent_undo_(agent);
     if (error == TCALL_E_MEMORY)
-        tcall_agent_spare_(agent);
+        tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);

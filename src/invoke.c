@@ -189,6 +189,9 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     tcall_settle_(cx);
     call->error = cx->result.error;
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->block_high,
+                       call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
     if (call->error < 0)
         tcall_tell_error_(cx);
@@ -277,8 +280,10 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         return r;
     if (!call)
         call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call)
+    if (!call) {
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
         return TCALL_E_MEMORY;
+    }
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;

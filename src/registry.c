@@ -500,9 +500,19 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 /* What a call takes besides its texts, and what tcall_pick takes. */
 #define TCALL_CALL_ROOM_ 2048
 
+/* Returns how much of the block calls with so many bytes of text may take. */
+TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
+{
+    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i].output) /* it is read as a value, to be checked */
+            return room + 4 * bytes;
+    return room;
+}
+
 size_t tcall_need(const tcall_desc *desc, size_t bytes)
 {
-    size_t lasting, room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
     copy.block = NULL;
@@ -510,12 +520,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     copy.report = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) { /* it is read as a value, to be checked */
-            room += 4 * bytes;
-            break;
-        }
-    lasting = tcall_round_up_(tc.missing + room);
+    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
     return lasting > tc.block.need ? lasting : tc.block.need;
 }
 

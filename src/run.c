@@ -249,6 +249,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (tool && tool->output && own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
+    if (r == TCALL_E_MEMORY && !cx->wanted)
+        cx->wanted = tcall_output(cx).len; /* all of it is needed */
     tcall_block_back_(&cx->tc->block, high);
     return r;
 }

@@ -32,26 +32,17 @@ static int tcall_writer_fail_(tcall_writer *writer, int error)
     return writer->error;
 }
 
-/* Sends bytes to the sink. Returns how many it took before it failed. */
-static size_t tcall_writer_send_(tcall_writer *writer, const char *bytes,
-                                 size_t len)
+int tcall_writer_flush(tcall_writer *writer)
 {
     size_t sent = 0;
-    while (sent < len && !writer->error) {
-        int taken = writer->sink(writer->user, bytes + sent, len - sent);
+    while (writer->sink && sent < writer->fill && !writer->error) {
+        int taken =
+            writer->sink(writer->user, writer->buf + sent, writer->fill - sent);
         if (taken > 0)
             sent += (size_t)taken;
         else
             tcall_writer_fail_(writer, taken < 0 ? taken : TCALL_E_AGAIN);
     }
-    return sent;
-}
-
-int tcall_writer_flush(tcall_writer *writer)
-{
-    size_t sent = 0;
-    if (writer->sink)
-        sent = tcall_writer_send_(writer, writer->buf, writer->fill);
     if (sent)
         memmove(writer->buf, writer->buf + sent, writer->fill -= sent);
     return writer->error;
@@ -129,12 +120,10 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
         if (!len ||
             (!writer->sink && !writer->buf)) /* the latter only counts */
             break;
-        if (!writer->sink)
-            tcall_writer_fail_(writer, TCALL_E_MEMORY);
-        else if (writer->cap)
+        if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
-        else /* without a buffer they go out as they come */
-            len -= tcall_writer_send_(writer, bytes, len);
+        else
+            tcall_writer_fail_(writer, TCALL_E_MEMORY);
     }
 }
 
@@ -300,38 +289,18 @@ TCALL_SHARED_ void tcall_write_comma_(tcall_writer *writer)
         tcall_write_char_(writer, ',');
 }
 
-/* The bit of the bracket that is open; deeper ones have none. */
-static uint32_t tcall_write_level_(const tcall_writer *writer)
-{
-    return writer->depth < 32 ? (uint32_t)1 << writer->depth : 0;
-}
-
 int tcall_write_open(tcall_writer *writer, char bracket)
 {
-    uint32_t level;
     tcall_write_comma_(writer);
     writer->depth++;
-    level = tcall_write_level_(writer);
-    writer->lists &= ~level;
-    writer->lists |= bracket == '[' ? level : 0;
     return tcall_write_char_(writer, bracket);
-}
-
-/* Does a bracket close the one that is open, and no key lacks its value? A text
- * that is taken up again leaves out values that were sent. */
-static bool tcall_write_closes_(const tcall_writer *writer, char bracket)
-{
-    uint32_t level = tcall_write_level_(writer);
-    bool list = (writer->lists & level) != 0;
-    if (TCALL_RESUME_(writer))
-        return true;
-    return writer->depth && writer->last != ':' &&
-           (!level || list == (bracket == ']'));
 }
 
 int tcall_write_close(tcall_writer *writer, char bracket)
 {
-    if (!tcall_write_closes_(writer, bracket))
+    /* a text that is taken up again leaves out values that were sent */
+    bool lacks_value = writer->last == ':' && !TCALL_RESUME_(writer);
+    if (!writer->depth || lacks_value)
         return tcall_writer_fail_(writer, TCALL_E_USAGE);
     writer->depth--;
     return tcall_write_char_(writer, bracket);

@@ -40,14 +40,13 @@ typedef struct tcall_writer {
     uint8_t quoted;        /* quotes that are open: bytes are escaped */
     char last;             /* the last byte: it says whether a comma is due */
     uint16_t depth;        /* open brackets: outside of them are no commas */
-    uint32_t lists;        /* a bit for each of the first 31: is it a '['? */
 } tcall_writer;
 
 /* Prepares a writer to a buffer. What does not fit is TCALL_E_MEMORY, and len
  * says how much is needed. buf NULL with cap 0 only counts. */
 TCALL_API void tcall_writer_init(tcall_writer *writer, char *buf, size_t cap);
-/* Sends the output to a sink instead; buf then only collects small pieces. With
- * buf NULL each piece goes out by itself. */
+/* Sends the output to a sink instead; buf then only collects small pieces. It
+ * needs one byte: without, what is written is TCALL_E_MEMORY. */
 TCALL_API void tcall_writer_sink(tcall_writer *writer, tcall_sink sink,
                                  void *user);
 /* Sends what is collected. Returns the first error of all, or TCALL_OK. */
@@ -64,8 +63,8 @@ TCALL_API int tcall_write_flash(tcall_writer *writer, const char *text);
 #define TCALL_SAY(writer, literal) \
     tcall_write_flash(writer, TCALL_FLASH_TEXT_(literal))
 
-/* Opens '{' or '[', closes '}' or ']'. One that does not close what is open, or
- * comes after a key without a value, is TCALL_E_USAGE. */
+/* Opens '{' or '[', closes '}' or ']'. Closing where nothing is open, or after
+ * a key without a value, is TCALL_E_USAGE. */
 TCALL_API int tcall_write_open(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_close(tcall_writer *writer, char bracket);
 TCALL_API int tcall_write_key(tcall_writer *writer, const char *key);

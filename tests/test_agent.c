@@ -370,8 +370,17 @@ static void test_garbage(void)
 
 /* A tool that comes between two turns is in the next request, and the
  * conversation is what it was. */
+static int do_nothing(tcall_ctx *cx, void *user)
+{
+    (void)cx;
+    (void)user;
+    return TCALL_OK;
+}
+
 static void test_added(void)
 {
+    static const tcall_hook hook = {.stage = TCALL_WILL_AUDIT,
+                                    .run = do_nothing};
     static tcall_tool rows[4];
     tcall tc;
     tcall_agent a;
@@ -399,6 +408,11 @@ static void test_added(void)
     CHECK(body_has(&s, "\"first\"") && body_has(&s, "\"second\""));
     CHECK(body_has(&s, "one") && body_has(&s, "Hello."));
     CHECK(is(tcall_agent_text(&a), "Bye."));
+    /* Their order would need memory below the conversation. */
+    tools[0].name = "third";
+    tools[0].hooks = &hook;
+    tools[0].hook_count = 1;
+    CHECK(tcall_add(&tc, &tools[0]) == TCALL_E_USAGE);
 }
 
 /* What the request says may not change while it is sent: it would not be as

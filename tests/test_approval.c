@@ -275,6 +275,30 @@ static void test_definition(void)
     }
 }
 
+/* The same definition written otherwise is not another one; the order of a list
+ * counts. */
+static void test_same_definition(void)
+{
+    static const char first[] =
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
+        "\"minimum\":0},\"s\":{\"enum\":[\"a\",\"b\"]}}}";
+    static const char same[] =
+        " { \"properties\" : {\"s\" : { \"enum\" : [ \"a\", \"b\" ] }, \"n\":\n"
+        "{\"minimum\" : 0, \"type\" : \"integer\"} } , \"type\":\"object\" } ";
+    static const char other[] =
+        "{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
+        "\"minimum\":0},\"s\":{\"enum\":[\"b\",\"a\"]}}}";
+    int i;
+    for (i = 0; i < 2; i++) {
+        begin(one, 0);
+        tools[0].parameters = first;
+        CHECK(say() == TCALL_E_APPROVAL);
+        CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
+        tools[0].parameters = i ? other : same;
+        CHECK(go_on() == (i ? TCALL_E_APPROVAL : TCALL_OK) && runs == !i);
+    }
+}
+
 /* One id, one effect: in the same answer, in the next one, side by side. */
 static void test_once(void)
 {
@@ -466,6 +490,7 @@ int main(void)
     test_later();
     test_pair();
     test_definition();
+    test_same_definition();
     test_once();
     test_restart();
     test_cancelled();

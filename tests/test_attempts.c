@@ -140,6 +140,46 @@ static void test_refused(void)
     }
 }
 
+/* Complains of all that is not {"n":1}. */
+static int complain(void *user, const tcall_tool *tool, tcall_json args,
+                    tcall_writer *why)
+{
+    (void)user;
+    (void)tool;
+    if (tcall_json_int(tcall_json_get(args, "n"), 0) == 1)
+        return TCALL_OK;
+    tcall_write_text(why, "n: an unknown number");
+    return TCALL_E_INVALID;
+}
+
+/* What another validator said of what came is said of that alone. */
+static void test_complaint(void)
+{
+    static const tcall_validator other = {"other", "1", complain, NULL};
+    begin("{\"n\":", "{\"n\":2}");
+    tc.desc.validator = &other;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID);
+    CHECK(tcall_str_eq(call.complaint, tcall_str_of("n: an unknown number")));
+    CHECK(call.other && call.other->error == TCALL_E_TRUNCATED);
+    CHECK(call.other && !call.other->complaint.len);
+    provenance();
+    CHECK(says("an unknown number") && says("\"near\":\"\""));
+    tcall_release(&tc, &call);
+}
+
+/* The key of the provider is in no record, wherever it comes from. */
+static void test_key(void)
+{
+    static const char key[] = "sk-0123456789abcdef";
+    begin("{\"n\":1,\"m\":2,\"s\":\"sk-0123456789abcdef\"}",
+          "{\"n\":true,\"s\":\"a sk-0123456789abcdef b\"}");
+    tc.key = key;
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_OK);
+    provenance();
+    CHECK(says("***") && !says("0123456789"));
+    tcall_release(&tc, &call);
+}
+
 /* One that fits runs, and what came is still there to be shown. */
 static void test_accepted(void)
 {
@@ -426,6 +466,8 @@ int main(void)
 {
     test_order();
     test_refused();
+    test_complaint();
+    test_key();
     test_accepted();
     test_no_room();
     test_again();

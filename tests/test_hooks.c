@@ -928,7 +928,7 @@ static void test_sizes(void)
     while (lifecycle(aligned, need) != TCALL_OK && ++rounds < 100 &&
            tc.block.need > need && tc.block.need <= sizeof block - 8)
         need = tc.block.need;
-    CHECK(rounds > 1 && rounds < 100 && need > 200 && need < 2000);
+    CHECK(rounds > 1 && rounds < 100 && need > 200 && need < 4000);
     CHECK(lifecycle(aligned, need) == TCALL_OK);
 }
 

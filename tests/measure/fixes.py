@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""fixes.py [--check | NAME...]: takes away what mended a defect, one at a time, and
+looks whether a unit test notices.
+
+FIXES has what was once found broken, in which chapter it is mended, and what the
+code is without that. Prints which test fails for each. One that no test notices,
+or whose code is not there any more, is a failure. Takes one processor for about
+three minutes, and clang; --check only looks whether the code is still there.
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+import library
+import mutants
+
+# name: (chapter, the code, the code without the fix)
+FIXES = {
+    # attempts
+    "a repair that does not parse shows old tokens": (
+        "call", "    tcall_forget_(call);\n    call->step = TCALL_STEP_PARSE;",
+        "    call->step = TCALL_STEP_PARSE;"),
+    "a call that was cut runs": (
+        "call", "    if (call->incomplete)\n", "    if (false)\n"),
+    "a call that was cut is repaired": (
+        "call", "call->error == TCALL_E_MEMORY || call->incomplete)",
+        "call->error == TCALL_E_MEMORY)"),
+    "released out of order": (
+        "call", "if (call->block_high < tc->call_at && tc->call_at < tc->block.high)",
+        "if (false)"),
+    "a literal that was cut is a bare word": (
+        "lenient", "cut = cut || (", "cut = cut && ("),
+    # registration
+    "fields without args_size": (
+        "tools", "tool->fields && !tool->args_size,", "tool->fields && false,"),
+    "fields that do not fit args_size": (
+        "registry", "field->offset + items * field->size > tool->args_size ||", "false ||"),
+    "a default that is no value of its field": (
+        "registry", "field->text && !tcall_default_fits_(tc, field)", "false"),
+    "fields that are no properties": (
+        "registry", "properties && !tcall_text_get_(properties, field->name)", "false"),
+    "arguments that cannot be an object": (
+        "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
+    "required and forbidden": (
+        "schema_review", "    tcall_sr_names_(review, schema);\n", ""),
+    "names that systems have taken": (
+        "tools", "tool->name && tcall_is_reserved_(tool->name)", "false"),
+    "a tool that nobody can call": ("tools", "if (out && withheld) {", "if (false) {"),
+    "confirm without anybody to ask": (
+        "tools", "if (out && tool->confirm && !desc->approve &&", "if (false &&"),
+    "a keyword known by some of its letters": (
+        "schema", "!tcall_str_eq(tcall_str_of(tcall_keywords_[op].name), word)",
+        "(strlen(tcall_keywords_[op].name) != word.len ||\n"
+        "            tcall_keywords_[op].name[0] != word.ptr[0])"),
+    "a failed init can be used": (
+        "tools", "    return tc->error < 0 ? tc->error : TCALL_E_USAGE;", "    return TCALL_OK;"),
+    # the offer
+    "called, though it was not offered": (
+        "call", "!tcall_is_offered_(tc, call->tool, true)", "false"),
+    "listed, though it was not offered": (
+        "result", "if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))", "if (true)"),
+    "a filter that counts for many tools only": (
+        "agent_loop", "opts ? !tcall_pick_excludes_(tc, opts, tool)", "opts ? true"),
+    "roles that only hint": (
+        "tools", "if (tool->roles && !(tool->roles & desc->roles))", "if (false)"),
+    "optional permissions escape approval": (
+        "run", "bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;",
+        "bool reads_only = tool->permissions == TCALL_READ;"),
+    # plans and turns
+    "a plan that acts": ("agent_loop", ": agent->turn.plan   ? TCALL_AGENT_PLANNED_",
+                         ": false   ? TCALL_AGENT_PLANNED_"),
+    "a plan that cannot be dropped": (
+        "agent_loop", "if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)", "if (false)"),
+    "two agents on one registry": (
+        "agent_loop", "if (!agent->problem && desc->tc->offer)", "if (false)"),
+    "hooks added under an agent": (
+        "registry", "if (tc->offer && tool->hook_count)", "if (false)"),
+    "need that does not suffice": (
+        "agent_calls", "    if (agent->desc.parallel > 1)\n        said *= 2;", "    said = 0;"),
+    "need that is too small for a call": (
+        "call", "    if (r == TCALL_E_MEMORY)\n        tcall_foresee_(", "    if (false)\n        tcall_foresee_("),
+    # asked and run
+    "a secret that is seen": (
+        "context", "    if (cx->stage == TCALL_WILL_INJECT_SECRETS)\n"
+                   "        return tcall_inject_(cx, text);\n", ""),
+    "the key in provenance": (
+        "records", "tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);",
+        "tcall_masked_begin_(&masked, &writer, NULL, tcall_write_on_, out);"),
+    "provenance without what hooks replaced": (
+        "records", "    if (call->cx.history)\n", "    if (false)\n"),
+    "audit without validated": (
+        "hooks", "    tcall_write_validated_(&out, call);\n", ""),
+    # failures
+    "a reason that is overwritten": (
+        "run", "tcall_keep_reason_(cx, tcall_output(cx));", "cx->failure.reason = tcall_output(cx);"),
+    "a failure that is no JSON in small room": (
+        "result", "while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)", "while (false)"),
+    "metadata that is no JSON": (
+        "context", "        r = tcall_scan_whole_(metadata);", "        r = TCALL_OK;"),
+    "a metrics hook that fails the call": (
+        "stages", "if (tcall_only_told_(hook->stage)) {", "if (false) {"),
+    "the stage in inner hooks": (
+        "stages", "    cx->stage = (uint8_t)stage;\n    tcall_hook_seek_",
+        "    tcall_hook_seek_"),
+    "why an attempt failed": (
+        "stages", "    case TCALL_RUN_RETRY_:\n",
+        "    case TCALL_RUN_RETRY_:\n        memset(&cx->failure, 0, sizeof cx->failure);\n"),
+    # repeats
+    "a failed call that counts as made": (
+        "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
+    "results that a write made stale": (
+        "hooks", "if (!tcall_changes_(cx, loops->done[i].thing))", "if (true)"),
+    "a cache that a write made stale": (
+        "hooks", "if (tcall_changes_(cx, entry.thing))", "if (false)"),
+    "calls of the turn before": ("hooks", "    here->call += turn;\n", ""),
+    "refused again and again": ("hooks", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
+    # lists
+    "a listener that was removed is told": (
+        "registry", "        if (dispatch->next == listener)\n", "        if (false)\n"),
+    "a listener that was added twice": (
+        "registry", "    tcall_unsubscribe(tc, listener);\n    listener->next", "    listener->next"),
+    "a service of the session that was bound twice": (
+        "context", "        tcall_unbind_service(cx->session, service);\n", ""),
+    "a service that two calls share": (
+        "context", "(tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);", "service;"),
+    # approvals
+    "ids of sub-agents": ("hash", "call = call->turn ? call->turn->parent : NULL)", "call = NULL)"),
+    "the order of members in a definition": ("hash", "    if (place->object) {\n", "    if (false) {\n"),
+    # waits
+    "tools that poll are cancelled": (
+        "invoke", "while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {", "while (false) {"),
+    "a wait that burns the processor": (
+        "invoke", "if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))", "if (false)"),
+    # memory and writers
+    "a sink without a buffer": (
+        "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
+    "a key without its value": (
+        "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
+    "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
+}
+
+
+def own_test(chapter):
+    """The test that compiles its chapter itself, where that fails; else ""."""
+    name = f"test_{chapter}"
+    source = f"{mutants.HERE}/tests/{name}.c"
+    if not os.path.exists(source) or f"../src/{chapter}.c" not in open(source).read():
+        return ""
+    program = f"{mutants.HERE}/{name}_own"
+    subprocess.run(["clang", "-w", *library.FLAGS, "-D_GNU_SOURCE", source, "-o", program, "-lm"],
+                   check=True)
+    return "" if mutants.passes(program, mutants.SECONDS) else name
+
+
+def noticed(so, programs, chapter, fixed, broken):
+    """Who fails without a fix; "" for nobody, None where that does not compile."""
+    path = f"{mutants.HERE}/src/{chapter}.c"
+    with open(path) as file:
+        text = file.read()
+    mutants.changed_to(chapter, text.replace(fixed, broken))
+    try:
+        if not mutants.compiled(so, *mutants.CLANG):
+            return None
+        return own_test(chapter) or mutants.killer(programs)
+    finally:
+        mutants.changed_to(chapter, text)
+
+
+def is_there(chapter, fixed):
+    """Does a chapter have this code, once?"""
+    with open(f"src/{chapter}.c") as file:
+        return file.read().count(fixed) == 1
+
+
+def main():
+    if sys.argv[1:] == ["--check"]:
+        gone = [name for name, fix in FIXES.items() if not is_there(*fix[:2])]
+        for name in gone:
+            print(f"FAILED {name}: its code is not there: say what it is now")
+        print(f"fixes: {len(FIXES) - len(gone)} passed, {len(gone)} failed")
+        return gone != []
+    names = sys.argv[1:] or list(FIXES)
+    so, programs = mutants.prepare()
+    shutil.copytree("tests", f"{mutants.HERE}/tests", dirs_exist_ok=True)
+    failed = 0
+    for name in names:
+        fix = FIXES[name]
+        who = noticed(so, programs, *fix) if is_there(*fix[:2]) else None
+        failed += not who
+        why = "no test fails" if who == "" else "its code is not there, or does not compile"
+        print(f"{name:<52} {who}" if who else f"FAILED {name}: {why}", flush=True)
+    print(f"fixes: {len(names) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
