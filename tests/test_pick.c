@@ -463,6 +463,10 @@ static void test_scorers(void)
     o.timeout_ms = 2500;
     CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
     CHECK(picks[0].index == 3 && !picks[0].timed_out);
+    o.timeout_ms = 1; /* without a clock there is all the time */
+    tc.desc.now_ms = NULL;
+    CHECK(tcall_pick(&tc, tcall_str_of("mail"), &o, picks, 8) == 2);
+    CHECK(picks[0].index == 3 && !picks[0].timed_out);
 }
 
 static void test_reports(void)

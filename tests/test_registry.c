@@ -449,7 +449,9 @@ static void test_rows(void)
         {"a", SCHEMA, NULL, sizeof(struct pair), "n", "3"},
         {"a", SCHEMA, "of another struct", sizeof(long), "n", "3"},
         {"a", SCHEMA, "none of the properties", sizeof(struct pair), "m", "3"},
-        {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n", "three"}};
+        {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n", "three"},
+        {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n",
+         "99999999999"}};
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(cases); i++) {
         tcall_field fields[2];

@@ -84,6 +84,11 @@ static void test_write(void)
     CHECK(has(p, "{\"type\":\"object\",\"properties\""));
     CHECK(!strstr(p, "secret") && !strstr(p, "strict") &&
           !strstr(p, "belongs"));
+    tools[0].provider_schema = "{ \"type\":\"object\"}"; /* in its place */
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "\"parameters\":{ \"type\":\"object\"}"));
+    CHECK(!strstr(p, "minLength"));
+    tools[0].provider_schema = NULL;
     tools[0].strict = tools[1].strict = true; /* g cannot be: any members */
     ask.stream = true;
     ask.no_parallel = true;

@@ -351,6 +351,9 @@ static void test_refs(void)
     CHECK(refused(
         "{\"$ref\":\"http://x/y\"}",
         "/$ref: $ref to another document \"http://x/y\"; use a JSON Pointer such as #/$defs/name"));
+    CHECK(refused(
+        "{\"$ref\":\"#here\",\"$defs\":{\"a\":{\"$anchor\":\"here\"}}}",
+        "/$ref: $ref to another document \"#here\"; use a JSON Pointer such as #/$defs/name"));
 }
 
 static void test_refusals(void)

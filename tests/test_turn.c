@@ -103,9 +103,12 @@ static void test_plan(void)
     static const char *const answers[] = {
         ASKS(CALL("a", "1")), ASKS(CALL("b", "2") "," CALL("c", "3")),
         ASKS(CALL("d", "4")), SAYS("Done.")};
+    tcall_call call;
     start(answers, NULL, 0);
     CHECK(plan("go") == 1 && agent.turn.plan);
     CHECK(plan("") == TCALL_E_USAGE); /* the call has no result */
+    CHECK(tcall_agent_call(&agent, INT_MIN, &call) == TCALL_E_USAGE);
+    CHECK(tcall_agent_call(&agent, 1, &call) == TCALL_E_USAGE);
     CHECK(answer(0, "one") == TCALL_OK);
     CHECK(plan("") == 2 && strstr(request, "\"one\"") != NULL);
     CHECK(answer(1, "three") == TCALL_OK && answer(1, "x") == TCALL_E_USAGE);
