@@ -150,6 +150,17 @@ static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
             tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
 }
 
+/* Is the type of a property the one that its field takes? Of several types, or
+ * none, calls decide. */
+static bool tcall_type_fits_(const tcall_field *field, const char *property)
+{
+    const char *type = tcall_text_get_(property, "type");
+    int wanted = field->capacity ? (int)TCALL_ARRAY : field->type;
+    return !type || *type != '"' || wanted == TCALL_MISSING ||
+           tcall_text_is_(type, tcall_type_names_[wanted - TCALL_NULL]) ||
+           (wanted == TCALL_NUMBER && tcall_text_is_(type, "integer"));
+}
+
 /* What is wrong with the fields of a row, in a sentence, or NULL. */
 static const char *tcall_fields_problem_(const tcall *tc,
                                          const tcall_tool *tool,
@@ -158,12 +169,16 @@ static const char *tcall_fields_problem_(const tcall *tc,
     const tcall_field *field;
     for (field = tool->fields; field && field->name; field++) {
         size_t items = field->capacity ? field->capacity : 1;
+        const char *property = tcall_text_get_(properties, field->name);
         if (field->offset + items * field->size > tool->args_size ||
             (field->capacity && field->count_at >= tool->args_size))
             return "fields do not fit into args_size: they are of another "
                    "struct";
-        if (properties && !tcall_text_get_(properties, field->name))
+        if (properties && !property)
             return "fields has a name that is none of the properties of "
+                   "parameters";
+        if (!tcall_type_fits_(field, property))
+            return "fields has a type that is not the one of its property in "
                    "parameters";
         if (field->text && !tcall_default_fits_(tc, field))
             return "fields has a default that is not of its kind";

@@ -286,18 +286,22 @@ static void test_provider_schema(void)
     tcall tc;
     tcall_desc desc;
     tcall_call call;
+    int lazy;
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
     set_tools();
     tools[LED_TOOL].provider_schema = NOTHING;
     desc.tools = tools;
     desc.tool_count = TCALL_ARRAY_LEN(tools);
-    CHECK(start(&tc, &desc) == TCALL_OK);
-    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"level\":101}") ==
-              TCALL_E_INVALID &&
-          says("maximum") && runs == 0);
-    CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
-    CHECK(call.validated && runs == 1);
+    for (lazy = 0; lazy < 2; lazy++) {
+        desc.lazy_schemas = lazy;
+        CHECK(start(&tc, &desc) == TCALL_OK);
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true,\"level\":101}") ==
+              TCALL_E_INVALID);
+        CHECK(says("maximum") && runs == 0);
+        CHECK(call_tool(&tc, &call, "set_led", "{\"on\":true}") == TCALL_OK);
+        CHECK(call.validated && runs == 1);
+    }
 }
 
 static int asks(tcall_ctx *cx, tcall_json args, tcall_writer *to)

@@ -421,6 +421,8 @@ static void test_listeners(void)
 
 /* ---- rows that can never work ---- */
 
+#define N_IS(type) "{\"properties\":{\"n\":{\"type\":" type "}}}"
+
 static void test_rows(void)
 {
     struct pair {
@@ -451,7 +453,15 @@ static void test_rows(void)
         {"a", SCHEMA, "none of the properties", sizeof(struct pair), "m", "3"},
         {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n", "three"},
         {"a", SCHEMA, "not of its kind", sizeof(struct pair), "n",
-         "99999999999"}};
+         "99999999999"},
+        {"a", N_IS("\"integer\""), NULL, sizeof(struct pair), "n", "3"},
+        {"a", N_IS("\"number\""), NULL, sizeof(struct pair), "n", "3"},
+        {"a", N_IS("[\"string\",\"integer\"]"), NULL, sizeof(struct pair), "n",
+         "3"},
+        {"a", N_IS("\"string\""), "not the one of its property",
+         sizeof(struct pair), "n", "3"},
+        {"a", N_IS("\"array\""), "not the one of its property",
+         sizeof(struct pair), "n", "3"}};
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(cases); i++) {
         tcall_field fields[2];

@@ -5,7 +5,7 @@ looks whether a unit test notices.
 FIXES has what was once found broken, in which chapter it is mended, and what the
 code is without that. Prints which test fails for each. One that no test notices,
 or whose code is not there any more, is a failure. Takes one processor for about
-three minutes, and clang; --check only looks whether the code is still there.
+four minutes, and clang; --check only looks whether the code is still there.
 """
 import os
 import shutil
@@ -39,7 +39,14 @@ FIXES = {
     "a default that is no value of its field": (
         "registry", "field->text && !tcall_default_fits_(tc, field)", "false"),
     "fields that are no properties": (
-        "registry", "properties && !tcall_text_get_(properties, field->name)", "false"),
+        "registry", "if (properties && !property)", "if (false)"),
+    "fields of another type than their properties": (
+        "registry", "if (!tcall_type_fits_(field, property))", "if (false)"),
+    "a default that its field cannot hold": (
+        "registry", "tcall_bind_text_(tcall_block_gap_(block), field) >= 0);", "true);"),
+    "a registry that is used in spite of a wrong row": (
+        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    if (r < 0)\n",
+        "    tc->ready = true;\n    if (false)\n"),
     "arguments that cannot be an object": (
         "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
     "required and forbidden": (
@@ -55,7 +62,20 @@ FIXES = {
         "            tcall_keywords_[op].name[0] != word.ptr[0])"),
     "a failed init can be used": (
         "tools", "    return tc->error < 0 ? tc->error : TCALL_E_USAGE;", "    return TCALL_OK;"),
+    "an anchor taken for a pointer": (
+        "schema", "if (at[1] != '#' || (*p != '\"' && *p != '/'))", "if (at[1] != '#')"),
+    # binding
+    "numbers that an int cannot hold": (
+        "bind", "if (n < INT_MIN || n > INT_MAX)", "if (false)"),
+    "what is absent is what lay there": (
+        "bind", "memset(at, 0, (size_t)f->size * (size_t)end);", ""),
     # the offer
+    "checked by the schema that is sent": (
+        "registry", '"parameters", tool->parameters, &schema);',
+        '"parameters", tool->provider_schema ? tool->provider_schema\n'
+        "                                                 : tool->parameters, &schema);"),
+    "a provider_schema that is not sent": (
+        "strict", "tool->provider_schema ? tool->provider_schema : tool->parameters;", "tool->parameters;"),
     "called, though it was not offered": (
         "call", "!tcall_is_offered_(tc, call->tool, true)", "false"),
     "listed, though it was not offered": (
@@ -72,6 +92,14 @@ FIXES = {
                          ": false   ? TCALL_AGENT_PLANNED_"),
     "a plan that cannot be dropped": (
         "agent_loop", "if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)", "if (false)"),
+    "calls that an answer does not have": (
+        "agent_calls", "index-- == 0", "(index--, true)"),
+    "two results of one call": (
+        "agent_calls", " ||\n        !tcall_agent_lacks_result_(agent, call->id))", ")"),
+    "a call without an id": (
+        "frames", "    if (!tcall_head_len_(head, TCALL_PART_ID_)) {", "    if (false) {"),
+    "calls of one id side by side": (
+        "agent_calls", "if (tcall_agent_same_id_(agent, count) ||", "if ("),
     "two agents on one registry": (
         "agent_loop", "if (!agent->problem && desc->tc->offer)", "if (false)"),
     "hooks added under an agent": (
@@ -87,11 +115,19 @@ FIXES = {
     "the key in provenance": (
         "records", "tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);",
         "tcall_masked_begin_(&masked, &writer, NULL, tcall_write_on_, out);"),
+    "provenance without validated": (
+        "records", "    tcall_write_bool(out, call->validated);\n", "    tcall_write_null(out);\n"),
     "provenance without what hooks replaced": (
         "records", "    if (call->cx.history)\n", "    if (false)\n"),
     "audit without validated": (
         "hooks", "    tcall_write_validated_(&out, call);\n", ""),
     # failures
+    "a code instead of a sentence": (
+        "base", "return tcall_errors_[tcall_error_row_(error)].sentence;", "return tcall_error_code(error);"),
+    "what another validator says": (
+        "call", "    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);\n", ""),
+    "a title that is not told": (
+        "records", "    if (result->title.len)\n", "    if (false)\n"),
     "a reason that is overwritten": (
         "run", "tcall_keep_reason_(cx, tcall_output(cx));", "cx->failure.reason = tcall_output(cx);"),
     "a failure that is no JSON in small room": (
@@ -115,6 +151,13 @@ FIXES = {
         "hooks", "if (tcall_changes_(cx, entry.thing))", "if (false)"),
     "calls of the turn before": ("hooks", "    here->call += turn;\n", ""),
     "refused again and again": ("hooks", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
+    # picks
+    "no time without a clock": (
+        "pick", "ranking->opts->timeout_ms && desc->now_ms &&", "ranking->opts->timeout_ms && !desc->now_ms ||"),
+    "weights of scorers": (
+        "pick", "uint32_t weight = scorer->weight ? scorer->weight : 1, rank;", "uint32_t weight = 1, rank;"),
+    "picks that are worth nothing": (
+        "pick", "opts->min_score ? opts->min_score : 50;", "opts->min_score;"),
     # lists
     "a listener that was removed is told": (
         "registry", "        if (dispatch->next == listener)\n", "        if (false)\n"),
@@ -125,6 +168,12 @@ FIXES = {
     "a service that two calls share": (
         "context", "(tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);", "service;"),
     # approvals
+    "a repair that acts unasked": (
+        "run", " || (call->repaired && !reads_only))", ")"),
+    "a tool without a schema that acts unasked": (
+        "run", "if (tcall_is_checked_(tool) || ", "if (true || "),
+    "an approval that is used twice": (
+        "hooks", "if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))", "if (false)"),
     "ids of sub-agents": ("hash", "call = call->turn ? call->turn->parent : NULL)", "call = NULL)"),
     "the order of members in a definition": ("hash", "    if (place->object) {\n", "    if (false) {\n"),
     # waits
