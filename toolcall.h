@@ -3060,9 +3060,10 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink: ids, tool, arguments, validated,
- * the no_schema_mode of a tool that has no schema, attempts, milliseconds,
- * outcome; without the key of the agent, if there is one, see >>mask.
+/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+ * validated, the no_schema_mode of a tool that has no schema, repaired,
+ * attempts, milliseconds, outcome; without the key of the agent, if there is
+ * one, see >>mask.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -19783,7 +19784,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
-/* Whether arguments were checked, and what a tool that checks none may do. */
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
 TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
                                           const tcall_call *call)
 {
@@ -19794,6 +19796,8 @@ TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -19818,8 +19822,6 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (call->other)

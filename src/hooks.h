@@ -86,9 +86,10 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink: ids, tool, arguments, validated,
- * the no_schema_mode of a tool that has no schema, attempts, milliseconds,
- * outcome; without the key of the agent, if there is one, see >>mask.
+/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+ * validated, the no_schema_mode of a tool that has no schema, repaired,
+ * attempts, milliseconds, outcome; without the key of the agent, if there is
+ * one, see >>mask.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;

@@ -129,7 +129,8 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
     tcall_write_close(out, '}');
 }
 
-/* Whether arguments were checked, and what a tool that checks none may do. */
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
 TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
                                           const tcall_call *call)
 {
@@ -140,6 +141,8 @@ TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -164,8 +167,6 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (call->other)

@@ -423,6 +423,14 @@ static int log_sink(void *user, const char *bytes, size_t len)
     return log_error ? log_error : (int)len;
 }
 
+#ifndef TOOLCALL_NO_REPAIR
+static int mends(void *user, const tcall_call *refused, tcall_writer *to)
+{
+    (void)user, (void)refused;
+    return tcall_write_text(to, "{\"n\":3}");
+}
+#endif
+
 static void test_audit(void)
 {
     tcall_audit audit = {log_sink, NULL};
@@ -436,15 +444,22 @@ static void test_audit(void)
     CHECK(strcmp(log_text,
                  "{\"call_id\":\"c1\",\"tool\":\"work\",\"session\":\"\","
                  "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
-                 "\"arguments\":{\"n\":3},\"validated\":true,\"attempts\":1,"
+                 "\"arguments\":{\"n\":3},\"validated\":true,"
+                 "\"repaired\":false,\"attempts\":1,"
                  "\"ms\":0,"
                  "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
     log_text[0] = 0;
     CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);
     CHECK(strstr(log_text, "\"arguments\":\"[1\"") &&
           strstr(log_text, "\"outcome\":\"unknown-tool\"}\n"));
-    CHECK(strstr(log_text, "\"validated\":false,\"attempts\""));
+    CHECK(strstr(log_text, "\"validated\":false,\"repaired\":false,"));
     log_text[0] = 0;
+#ifndef TOOLCALL_NO_REPAIR
+    tc.desc.repair = mends;
+    CHECK(ask("c5", "work", "{\"n\":true}") == TCALL_OK);
+    CHECK(strstr(log_text, "\"validated\":true,\"repaired\":true,"));
+    log_text[0] = 0;
+#endif
     tools[0].parameters = NULL;
     tools[0].allow_no_schema = true;
     tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
