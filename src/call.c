@@ -693,17 +693,6 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
 }
 
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-TCALL_SHARED_ void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
@@ -720,8 +709,6 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    if (r == TCALL_E_MEMORY)
-        tcall_foresee_(tc, call->block_high, call->arguments.len);
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
 }

@@ -180,6 +180,17 @@ static void tcall_tell_error_(tcall_ctx *cx)
 
 #endif
 
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
 /* Writes the result and reports the end; listeners see a call that is complete.
  */
 TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)

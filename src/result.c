@@ -88,8 +88,28 @@ static tcall_str tcall_example_(const char *property)
     return tcall_str_of("\"value\"");
 }
 
+/* Writes the example of a property; of a list, as many items as it needs. */
+static void tcall_write_property_(tcall_writer *out, const char *property)
+{
+    tcall_str value = tcall_example_(property);
+    const char *least = tcall_text_get_(property, "minItems");
+    int count = 0;
+    if (least && tcall_str_eq(value, tcall_str_of("[]"))) {
+        for (; tcall_is_digit_(*least) && count < TCALL_GLANCE_; least++)
+            count = count * 10 + *least - '0';
+        value = tcall_example_(tcall_text_get_(property, "items"));
+        tcall_write_open(out, '[');
+        for (; count && !out->error; count--)
+            tcall_write_verbatim(out, value);
+        tcall_write_close(out, ']');
+    } else {
+        tcall_write_bytes(out, value.ptr, value.len);
+    }
+}
+
 /* Writes what the schema requires. */
-static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+TCALL_NOINLINE_ static void tcall_write_schema_example_(tcall_writer *out,
+                                                        const char *schema)
 {
     const char *properties, *name;
     schema = tcall_text_space_(schema);
@@ -97,16 +117,18 @@ static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
     name = tcall_text_first_(tcall_text_get_(schema, "required"));
     for (; name && *name == '"';
          name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64];
+        char room[64], example[TCALL_GLANCE_ + 4]; /* more is cut */
         const char *end = tcall_text_skip_(name);
+        tcall_writer value;
         size_t len = 0;
         /* a name that is too long is left out, its value is not */
         if (end - name < (int)sizeof room)
             len = tcall_decode_(room, name + 1, end - 1);
         room[len] = '\0';
-        tcall_write_argument_(
-            out, tcall_slice_(room, len),
-            tcall_example_(tcall_text_get_(properties, room)));
+        tcall_writer_init(&value, example, sizeof example);
+        tcall_write_property_(&value, tcall_text_get_(properties, room));
+        tcall_write_argument_(out, tcall_slice_(room, len),
+                              tcall_slice_(example, value.fill));
     }
 }
 
@@ -136,6 +158,7 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     const char *value = "\"value\"";
+    int32_t i;
     switch (node->kind) {
     case TCALL_KIND_CHOICE:
         tcall_write_string(out, (const char *)node->more);
@@ -152,8 +175,10 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
     case TCALL_KIND_BOOLEAN: value = "true"; break;
     case TCALL_KIND_LIST:
         tcall_write_text(out, "[");
-        if (node->low > 0)
+        for (i = 0; i < node->low && !out->error; i++) {
+            tcall_write_text(out, i ? "," : "");
             tcall_write_shape_value_(out, (const tcall_shape *)node->more);
+        }
         value = "]";
         break;
     case TCALL_KIND_OBJECT: value = "{}"; break;

@@ -791,6 +791,24 @@ static void test_example(void)
         "\":{\"type\":\"integer\"}}}";
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("\"Example: work(a=4, =\\\"value\\\")\""));
+    prepare(); /* as many items as there must be */
+    tools[0].parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "two", "any", "many" ],
+        "properties" : {
+            "two" :
+                {"type" : "array", "minItems" : 2, "items" : {"enum" : [7]}},
+            "any" : {"type" : "array", "minItems" : 1},
+            "many" : {
+                "type" : "array",
+                "minItems" : 4000000000,
+                "items" : {"type" : "string"}
+            }
+        }
+    });
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("Example: work(two=[7,7], any=[\\\"value\\\"], "
+               "many=[\\\"value\\\",\\\"value\\\""));
 }
 
 /* A tool that nobody checks says itself what is wrong. */

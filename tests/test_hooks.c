@@ -260,6 +260,28 @@ static void test_limit(void)
     CHECK(says("timeout"));
 }
 
+/* Hooks between attempts, and after the last, see how it failed. */
+static int see_failure(tcall_ctx *cx, void *user)
+{
+    ++*(int *)user;
+    CHECK(cx->failure.error == TCALL_E_FAILED && cx->failure.reason.len);
+    return TCALL_OK;
+}
+
+static void test_retry_seen(void)
+{
+    tcall_backoff retry = {3, 10, 15};
+    int seen = 0;
+    const tcall_hook hooks[] = {
+        TCALL_RETRY(&retry),
+        {.stage = TCALL_ON_RETRY, .run = see_failure, .user = &seen},
+        {.stage = TCALL_ON_GIVE_UP, .run = see_failure, .user = &seen}};
+    start(hooks, 3, TCALL_READ);
+    tc.desc.now_ms = NULL;
+    failures = 9;
+    CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 3 && seen == 3);
+}
+
 static void test_retry(void)
 {
     tcall_backoff retry = {4, 10, 15};
@@ -1181,6 +1203,7 @@ int main(void)
     test_rate_zero();
     test_limit();
     test_retry();
+    test_retry_seen();
     test_retry_asked();
     test_cache();
     test_cache_room();

@@ -364,7 +364,7 @@ static void test_memory(void)
 TCALL_CHOICE(level, LEVEL)
 #define PART(ROW, me) ROW(me, optional, boolean, on, "")
 TCALL_SHAPE(part, PART)
-TCALL_LIST(some, integer(3, 9), 1, 3)
+TCALL_LIST(some, integer(3, 9), 2, 3)
 TCALL_LIST(any, boolean, 0, 3)
 #if defined CHECK_NO_DOUBLE || defined TOOLCALL_NO_INT64
 #define NEGATIVE(ROW, me) ROW(me, required, integer(-9, 0), negative, "")
@@ -397,7 +397,7 @@ static void test_example(void)
     CHECK(start(&tc, &desc) == TCALL_OK);
     answer(&tc, "weather", "{}");
     CHECK(says("Example: weather(three=3, least=-5, negative=-9, flag=true, "
-               "word=\\\"value\\\", level=\\\"low\\\", some=[3], any=[], "
+               "word=\\\"value\\\", level=\\\"low\\\", some=[3,3], any=[], "
                "part={}, upto=1, most=0, one=1)"));
 }
 

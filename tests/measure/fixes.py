@@ -112,7 +112,7 @@ FIXES = {
     "need that does not suffice": (
         "agent_calls", "    if (agent->desc.parallel > 1)\n        said *= 2;", "    said = 0;"),
     "need that is too small for a call": (
-        "call", "    if (r == TCALL_E_MEMORY)\n        tcall_foresee_(", "    if (false)\n        tcall_foresee_("),
+        "invoke", "    if (block->need > block->size)\n", "    if (false)\n"),
     # asked and run
     "a secret that is seen": (
         "context", "    if (cx->stage == TCALL_WILL_INJECT_SECRETS)\n"
@@ -149,6 +149,8 @@ FIXES = {
     "why an attempt failed": (
         "stages", "    case TCALL_RUN_RETRY_:\n",
         "    case TCALL_RUN_RETRY_:\n        memset(&cx->failure, 0, sizeof cx->failure);\n"),
+    "an example that is refused itself": (
+        "result", "        for (; count && !out->error; count--)\n", "        for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
         "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
