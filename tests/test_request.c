@@ -142,6 +142,11 @@ static void test_write(void)
     CHECK(!strstr(write_body(&tcall_ollama, &ask), "\"tools\""));
     CHECK(has(write_body(&tcall_openai, &ask), "\"tool_choice\":\"none\""));
     CHECK(has(write_body(&tcall_anthropic, &ask), "{\"type\":\"none\"}"));
+    /* A member that may be any object cannot be strict, wherever it is. */
+    tools[1].parameters = TCALL_JSON(
+        {"type" : "object", "properties" : {"m" : {"type" : "object"}}});
+    p = strstr(write_body(&tcall_openai, &ask), "\"name\":\"g\",\"desc");
+    CHECK(p && !strstr(p, "\"strict\":true"));
     ask.allow = 0;
     ask.choice = TCALL_CHOICE_REQUIRED;
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));

@@ -64,6 +64,7 @@ FIXES = {
         "tools", "    return tc->error < 0 ? tc->error : TCALL_E_USAGE;", "    return TCALL_OK;"),
     "an anchor taken for a pointer": (
         "schema", "if (at[1] != '#' || (*p != '\"' && *p != '/'))", "if (at[1] != '#')"),
+    "a name that two keys have": ("json", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
     # binding
     "numbers that an int cannot hold": (
         "bind", "if (n < INT_MIN || n > INT_MAX)", "if (false)"),
@@ -87,11 +88,15 @@ FIXES = {
     "optional permissions escape approval": (
         "run", "bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;",
         "bool reads_only = tool->permissions == TCALL_READ;"),
+    "strict, though the schema cannot be": ("strict", "if (needs.unfit || ", "if ("),
+    "strict that is dropped": ("strict", "    budget->tools--;\n", "    return false;\n"),
     # plans and turns
     "a plan that acts": ("agent_loop", ": agent->turn.plan   ? TCALL_AGENT_PLANNED_",
                          ": false   ? TCALL_AGENT_PLANNED_"),
     "a plan that cannot be dropped": (
         "agent_loop", "if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)", "if (false)"),
+    "a list of tools by hand that is not looked at": (
+        "agent_loop", "    if (tools)\n        tcall_agent_narrow_(", "    if (false)\n        tcall_agent_narrow_("),
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
@@ -117,6 +122,8 @@ FIXES = {
         "tcall_masked_begin_(&masked, &writer, NULL, tcall_write_on_, out);"),
     "provenance without validated": (
         "records", "    tcall_write_bool(out, call->validated);\n", "    tcall_write_null(out);\n"),
+    "audit and provenance without repaired": (
+        "records", "tcall_write_bool(out, call->repaired);", "tcall_write_bool(out, false);"),
     "provenance without what hooks replaced": (
         "records", "    if (call->cx.history)\n", "    if (false)\n"),
     "audit without validated": (
