@@ -2981,7 +2981,8 @@ TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
  *
  * Each is a macro that gives the rows for a table of hooks; what it keeps is in
  * a struct of the caller's. A linker that drops unused functions drops the
- * hooks that no table names.
+ * hooks that no table names. One that lacks what it needs, such as the clock of
+ * a limit, fails calls with TCALL_E_USAGE and says what to set.
  *
  *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};
@@ -3869,6 +3870,7 @@ struct tcall_agent {
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
+    bool unanswered;   /* the last question was taken back */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */
@@ -19410,7 +19412,7 @@ static void tcall_settle_(tcall_ctx *cx)
         cx->finished = tcall_now_(cx->tc);
         if (cx->state == TCALL_FAILED_)
             tcall_write_failure_(cx);
-        else /* a hook has answered in its place */
+        else /* what a hook said, and did not return */
             memset(&cx->failure, 0, sizeof cx->failure);
         cx->result.error = cx->failure.error;
     }
@@ -20262,12 +20264,31 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 
 /* ---- rate, limit, time-out ---- */
 
+/* Fails the call where a hook cannot do what it is there for: the developer
+ * reads what is missing. */
+static int tcall_hook_lacks_(tcall_ctx *cx, const char *what)
+{
+    tcall_abort(cx, what, NULL, 0);
+    return TCALL_E_USAGE;
+}
+
+static int tcall_hook_clock_(tcall_ctx *cx)
+{
+    return cx->tc->desc.now_ms
+               ? TCALL_OK
+               : tcall_hook_lacks_(cx, "needs a clock: set tcall_desc.now_ms");
+}
+
 /* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
              interval = rate->interval_ms ? rate->interval_ms : 1;
+    if (!rate->burst)
+        return tcall_hook_lacks_(cx, "lets no call run: set its burst");
+    if (tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
     while (rate->used && now - rate->since >= interval) {
         rate->used--;
         rate->since += interval;
@@ -20285,7 +20306,8 @@ int tcall_rate_run_(tcall_ctx *cx, void *user)
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
     tcall_concurrency *limit = (tcall_concurrency *)user;
-    (void)cx;
+    if (!limit->max)
+        return tcall_hook_lacks_(cx, "lets no call run: set its max");
     if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
     limit->running++;
@@ -20302,7 +20324,7 @@ int tcall_limit_release_(tcall_ctx *cx, void *user)
 int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
-    return TCALL_OK;
+    return tcall_hook_clock_(cx);
 }
 
 /* ---- cache ---- */
@@ -20351,6 +20373,8 @@ int tcall_cache_read_(tcall_ctx *cx, void *user)
     tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
     while (at < cache->used) {
@@ -26742,7 +26766,8 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     item.kind = TCALL_ITEM_TEXT;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
         last = at;
-    if (item.kind == TCALL_ITEM_USER)
+    agent->unanswered = item.kind == TCALL_ITEM_USER;
+    if (agent->unanswered)
         block->low = agent->chat.start + last;
 }
 
@@ -26751,7 +26776,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    if (agent->state == TCALL_AGENT_UNSET_)
+    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     /* The last text since the user spoke: others came before calls. */
     while (tcall_chat_next(&agent->chat, &at, &item))
@@ -26805,7 +26830,7 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = false;
+    agent->reconnected = agent->unanswered = false;
     agent->desc.tc->block.need = 0;
     agent->state = TCALL_AGENT_OPEN_;
 }
@@ -27227,6 +27252,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
+    agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);

@@ -620,7 +620,7 @@ static int make_call(guess *g, int tool, guess_call *call)
     return used;
 }
 
-static void add_call(guess *g, int tool)
+static void add_call(guess *g, int tool, const guess_call *call)
 {
     static const char first[] = "was read before";
     if (g->call_count < GUESS_CALLS &&
@@ -629,9 +629,8 @@ static void add_call(guess *g, int tool)
             if (strcmp(g->tools[i].name, "read") == 0 &&
                 make_call(g, i, &g->calls[g->call_count]) >= 0)
                 g->call_count++;
-    if (g->call_count < GUESS_CALLS &&
-        make_call(g, tool, &g->calls[g->call_count]) >= 0)
-        g->call_count++;
+    if (g->call_count < GUESS_CALLS)
+        g->calls[g->call_count++] = *call;
 }
 
 /* A place in which something is to be, though no argument took it. */
@@ -686,10 +685,10 @@ static void describe_part(const guess *g, char *text, size_t size)
 static bool has_text(const guess *g, int tool, const char *text)
 {
     tcall_json v = tcall_json_get(g->parameters[tool], "properties");
+    size_t len = strlen(text);
     for (v = tcall_json_first(v); v.tok; v = tcall_json_next(v)) {
         tcall_str name = tcall_json_key(v);
-        if (name.len >= strlen(text) &&
-            !strncasecmp(name.ptr, text, strlen(text)))
+        if (name.len >= len && !strncasecmp(name.ptr, text, len))
             return true;
     }
     return strcasestr(g->tools[tool].name, text) ||
@@ -742,7 +741,7 @@ static void guess_part_call(guess *g)
     if (make_call(g, best, &tried) < 0 || is_elsewhere(g))
         g->lonely = g->tools[best].name;
     else
-        add_call(g, best);
+        add_call(g, best, &tried);
 }
 
 /* Makes the calls that a request asks for: those of its parts, or of all. */

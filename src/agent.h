@@ -108,6 +108,7 @@ struct tcall_agent {
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
+    bool unanswered;   /* the last question was taken back */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */

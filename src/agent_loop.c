@@ -830,7 +830,8 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
     item.kind = TCALL_ITEM_TEXT;
     for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
         last = at;
-    if (item.kind == TCALL_ITEM_USER)
+    agent->unanswered = item.kind == TCALL_ITEM_USER;
+    if (agent->unanswered)
         block->low = agent->chat.start + last;
 }
 
@@ -839,7 +840,7 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    if (agent->state == TCALL_AGENT_UNSET_)
+    if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     /* The last text since the user spoke: others came before calls. */
     while (tcall_chat_next(&agent->chat, &at, &item))
@@ -893,7 +894,7 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
-    agent->reconnected = false;
+    agent->reconnected = agent->unanswered = false;
     agent->desc.tc->block.need = 0;
     agent->state = TCALL_AGENT_OPEN_;
 }

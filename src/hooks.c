@@ -13,12 +13,31 @@
 
 /* ---- rate, limit, time-out ---- */
 
+/* Fails the call where a hook cannot do what it is there for: the developer
+ * reads what is missing. */
+static int tcall_hook_lacks_(tcall_ctx *cx, const char *what)
+{
+    tcall_abort(cx, what, NULL, 0);
+    return TCALL_E_USAGE;
+}
+
+static int tcall_hook_clock_(tcall_ctx *cx)
+{
+    return cx->tc->desc.now_ms
+               ? TCALL_OK
+               : tcall_hook_lacks_(cx, "needs a clock: set tcall_desc.now_ms");
+}
+
 /* Each interval gives one call back, up to all of them. */
 int tcall_rate_run_(tcall_ctx *cx, void *user)
 {
     tcall_rate *rate = (tcall_rate *)user;
     uint32_t now = tcall_now_(cx->tc),
              interval = rate->interval_ms ? rate->interval_ms : 1;
+    if (!rate->burst)
+        return tcall_hook_lacks_(cx, "lets no call run: set its burst");
+    if (tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
     while (rate->used && now - rate->since >= interval) {
         rate->used--;
         rate->since += interval;
@@ -36,7 +55,8 @@ int tcall_rate_run_(tcall_ctx *cx, void *user)
 int tcall_limit_acquire_(tcall_ctx *cx, void *user)
 {
     tcall_concurrency *limit = (tcall_concurrency *)user;
-    (void)cx;
+    if (!limit->max)
+        return tcall_hook_lacks_(cx, "lets no call run: set its max");
     if (limit->running >= limit->max)
         return TCALL_E_AGAIN;
     limit->running++;
@@ -53,7 +73,7 @@ int tcall_limit_release_(tcall_ctx *cx, void *user)
 int tcall_timeout_run_(tcall_ctx *cx, void *ms)
 {
     tcall_deadline(cx, (uint32_t)(uintptr_t)ms);
-    return TCALL_OK;
+    return tcall_hook_clock_(cx);
 }
 
 /* ---- cache ---- */
@@ -102,6 +122,8 @@ int tcall_cache_read_(tcall_ctx *cx, void *user)
     tcall_cached_ entry;
     uint64_t key;
     size_t at = 0;
+    if (cache->max_age_ms && tcall_hook_clock_(cx) < 0)
+        return TCALL_E_USAGE;
     if (!tcall_cache_key_(cx, &key))
         return TCALL_OK;
     while (at < cache->used) {

@@ -7,7 +7,8 @@
  *
  * Each is a macro that gives the rows for a table of hooks; what it keeps is in
  * a struct of the caller's. A linker that drops unused functions drops the
- * hooks that no table names.
+ * hooks that no table names. One that lacks what it needs, such as the clock of
+ * a limit, fails calls with TCALL_E_USAGE and says what to set.
  *
  *     static tcall_rate rate = {.burst = 5, .interval_ms = 1000};
  *     static tcall_backoff retry = {.attempts = 3, .first_ms = 200};

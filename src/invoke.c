@@ -36,7 +36,7 @@ static void tcall_settle_(tcall_ctx *cx)
         cx->finished = tcall_now_(cx->tc);
         if (cx->state == TCALL_FAILED_)
             tcall_write_failure_(cx);
-        else /* a hook has answered in its place */
+        else /* what a hook said, and did not return */
             memset(&cx->failure, 0, sizeof cx->failure);
         cx->result.error = cx->failure.error;
     }

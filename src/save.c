@@ -267,6 +267,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
+    agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {
         state = tcall_load_number_(&bytes);
         agent->chat.made = tcall_load_number_(&bytes);

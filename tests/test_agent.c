@@ -408,6 +408,15 @@ static void test_added(void)
     CHECK(body_has(&s, "\"first\"") && body_has(&s, "\"second\""));
     CHECK(body_has(&s, "one") && body_has(&s, "Hello."));
     CHECK(is(tcall_agent_text(&a), "Bye."));
+    /* One that is removed in a turn is not sent any more. */
+    s.round = 0;
+    CHECK(tcall_agent_say(&a, tcall_str_of("three")) == TCALL_OK);
+    CHECK(tcall_agent_text(&a).len == 0);
+    CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_OK);
+    while (tcall_agent_step(&a) == TCALL_E_AGAIN)
+        continue;
+    CHECK(body_has(&s, "\"second\"") && !body_has(&s, "\"name\":\"\""));
+    CHECK(is(tcall_agent_text(&a), "Hello."));
     /* Their order would need memory below the conversation. */
     tools[0].name = "third";
     tools[0].hooks = &hook;
@@ -494,6 +503,15 @@ static void test_close(void)
     CHECK(s.closed == 3);
 }
 
+static size_t end_text;
+
+static void on_end(void *user, const tcall_event *event)
+{
+    (void)user;
+    if (event->kind == TCALL_EVENT_TURN_END)
+        end_text = event->text.len;
+}
+
 static void test_errors(void)
 {
     tcall tc;
@@ -512,6 +530,13 @@ static void test_errors(void)
     CHECK(tcall_agent_run(&a, tcall_str_of("bye")) == TCALL_OK);
     CHECK(is(tcall_agent_text(&a), "Bye."));
     CHECK(items(&a, TCALL_ITEM_USER) == 2);
+    /* A turn that failed has no text, and so not that of the one before. */
+    tc.desc.on_event = on_end;
+    end_text = 1;
+    s.status = 401;
+    CHECK(tcall_agent_run(&a, tcall_str_of("hi")) < 0);
+    CHECK(items(&a, TCALL_ITEM_USER) == 2 && end_text == 0);
+    CHECK(tcall_agent_text(&a).len == 0);
 }
 
 static char trail[64];
@@ -544,18 +569,23 @@ static const tcall_hook holding[] = {
     {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
 #endif
 
-static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
-{
 #define SLOW(id, n) CALL(id, "{\\\"a\\\":" n ",\\\"b\\\":0}")
-    static const char *const three[] = {
-        CALLS(SLOW("c1", "3") "," SLOW("c2", "1") "," SLOW("c3", "2")),
-        TEXT("Done."), NULL};
+static const char *const slow_first[] = {
+    CALLS(SLOW("c1", "3") "," SLOW("c2", "1") "," SLOW("c3", "2")),
+    TEXT("Done."), NULL};
+static const char *const slow_next[] = {
+    CALLS(SLOW("c1", "1") "," SLOW("c2", "3") "," SLOW("c3", "2")),
+    TEXT("Done."), NULL};
+
+static int slowly(tcall *tc, tcall_agent *a, script *s,
+                  const char *const *answers, int parallel)
+{
     int r;
 #ifndef TOOLCALL_NO_HOOKS
     hooks = holding;
     hook_count = 2;
 #endif
-    r = begin(tc, a, s, three, sizeof block);
+    r = begin(tc, a, s, answers, sizeof block);
     hooks = NULL;
     hook_count = 0;
     tools[0].run = slow;
@@ -563,6 +593,14 @@ static int slowly(tcall *tc, tcall_agent *a, script *s, int parallel)
     memset(trail, 0, sizeof trail);
     held = 0;
     return r;
+}
+
+static bool in_order(const script *s)
+{
+    const char *one = strstr(s->sent, "\"tool_call_id\":\"c1\""),
+               *two = strstr(s->sent, "\"tool_call_id\":\"c2\""),
+               *three = strstr(s->sent, "\"tool_call_id\":\"c3\"");
+    return one && two && three && one < two && two < three;
 }
 
 /* Calls of one answer side by side; their results stay in order. */
@@ -575,19 +613,19 @@ static void test_parallel(void)
         tcall tc;
         tcall_agent a;
         script s;
-        const char *one, *two, *three;
-        CHECK(slowly(&tc, &a, &s, parallel) == TCALL_OK);
+        CHECK(slowly(&tc, &a, &s, slow_next, parallel) == TCALL_OK);
+        CHECK(tcall_agent_run(&a, tcall_str_of("go")) == TCALL_OK);
+        CHECK(in_order(&s) && body_has(&s, "\"33\"") &&
+              body_has(&s, "\"11\"") && body_has(&s, "\"22\""));
+        CHECK(slowly(&tc, &a, &s, slow_first, parallel) == TCALL_OK);
         CHECK(tcall_agent_run(&a, tcall_str_of("go")) == TCALL_OK);
         CHECK(strcmp(trail, trails[parallel]) == 0 || (puts(trail), 0));
-        one = strstr(s.sent, "\"tool_call_id\":\"c1\"");
-        two = strstr(s.sent, "\"tool_call_id\":\"c2\"");
-        three = strstr(s.sent, "\"tool_call_id\":\"c3\"");
-        CHECK(one && two && three && one < two && two < three);
+        CHECK(in_order(&s));
         CHECK(body_has(&s, "\"33\"") && body_has(&s, "\"11\"") &&
               body_has(&s, "\"22\""));
         CHECK(tc.block.high == 0 && held == 0);
         /* Cancelled in the middle: each gets its last turn, all is released. */
-        CHECK(slowly(&tc, &a, &s, parallel) == TCALL_OK);
+        CHECK(slowly(&tc, &a, &s, slow_first, parallel) == TCALL_OK);
         CHECK(tcall_agent_say(&a, tcall_str_of("go")) == TCALL_OK);
         while (!trail[0])
             CHECK(tcall_agent_step(&a) == TCALL_E_AGAIN);
@@ -615,9 +653,8 @@ static void test_parallel_approval(void)
     tcall tc;
     tcall_agent a;
     script s;
-    const char *one, *two, *three;
     int r, steps;
-    CHECK(slowly(&tc, &a, &s, 3) == TCALL_OK);
+    CHECK(slowly(&tc, &a, &s, slow_first, 3) == TCALL_OK);
     tools[0].confirm = true;
     tc.desc.approve = first_later;
     granted = false;
@@ -632,10 +669,7 @@ static void test_parallel_approval(void)
     while ((r = tcall_agent_step(&a)) == TCALL_E_AGAIN)
         tcall_agent_wait(&a);
     CHECK(r == TCALL_OK && strcmp(trail, "122333") == 0);
-    one = strstr(s.sent, "\"tool_call_id\":\"c1\"");
-    two = strstr(s.sent, "\"tool_call_id\":\"c2\"");
-    three = strstr(s.sent, "\"tool_call_id\":\"c3\"");
-    CHECK(one && two && three && one < two && two < three);
+    CHECK(in_order(&s));
     CHECK(body_has(&s, "\"33\"") && body_has(&s, "\"11\""));
     CHECK(tc.block.high == 0 && held == 0);
     tools[0].confirm = false;

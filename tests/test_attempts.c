@@ -393,6 +393,13 @@ static int mended(tcall_ctx *cx, void *user)
     return tcall_respond(cx, tcall_str_of("by hand"));
 }
 
+static int notes(tcall_ctx *cx, void *user)
+{
+    (void)cx, (void)user;
+    runs += 10000;
+    return TCALL_OK;
+}
+
 static int after(tcall_ctx *cx, void *user)
 {
     (void)user;
@@ -411,6 +418,7 @@ static void test_failure(void)
         {.name = "audit", .stage = TCALL_WILL_AUDIT, .run = reads}};
     static const tcall_hook host[] = {
         {.name = "host", .stage = TCALL_ON_ERROR, .run = mended},
+        {.name = "sees it, too", .stage = TCALL_ON_ERROR, .run = notes},
         {.name = "audit", .stage = TCALL_WILL_AUDIT, .run = after}};
     hooks = all;
     hook_count = TCALL_ARRAY_LEN(all);
@@ -423,7 +431,7 @@ static void test_failure(void)
     hook_count = TCALL_ARRAY_LEN(host);
     begin(NULL, "{\"n\":13,\"m\":1}");
     tcall_hydrate(&tc, &call);
-    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1001);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 11001);
     CHECK(tcall_str_eq(call.cx.result.output, tcall_str_of("by hand")));
     tcall_release(&tc, &call);
     hooks = NULL;

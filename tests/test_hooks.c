@@ -268,6 +268,15 @@ static int see_failure(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+static char told[64];
+
+static void on_retry(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind == TCALL_EVENT_RETRY)
+        snprintf(told, sizeof told, "%.*s", (int)e->text.len, e->text.ptr);
+}
+
 static void test_retry_seen(void)
 {
     tcall_backoff retry = {3, 10, 15};
@@ -278,8 +287,11 @@ static void test_retry_seen(void)
         {.stage = TCALL_ON_GIVE_UP, .run = see_failure, .user = &seen}};
     start(hooks, 3, TCALL_READ);
     tc.desc.now_ms = NULL;
+    tc.desc.on_event = on_retry;
+    told[0] = 0;
     failures = 9;
     CHECK(ask("1", "work", "{}") == TCALL_E_FAILED && runs == 3 && seen == 3);
+    CHECK(strcmp(told, "no answer") == 0);
 }
 
 static void test_retry(void)
@@ -453,12 +465,22 @@ static int mends(void *user, const tcall_call *refused, tcall_writer *to)
 }
 #endif
 
+/* What a hook said of a failure that it did not return is not the outcome. */
+static int changes_its_mind(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    tcall_abort(cx, "forget it", NULL, 0);
+    return TCALL_OK;
+}
+
 static void test_audit(void)
 {
     tcall_audit audit = {log_sink, NULL};
-    const tcall_hook hooks[] = {TCALL_AUDIT(&audit)};
+    const tcall_hook hooks[] = {
+        {.stage = TCALL_DID_EXECUTE, .run = changes_its_mind},
+        TCALL_AUDIT(&audit)};
     tcall_session session;
-    start(hooks, 1, TCALL_READ);
+    start(hooks, 2, TCALL_READ);
     memset(&session, 0, sizeof session);
     session.user = tcall_str_of("eve");
     tc.desc.session = &session;
@@ -491,6 +513,30 @@ static void test_audit(void)
     log_error = TCALL_E_CLOSED;
     CHECK(ask("c3", "work", "{}") == TCALL_OK); /* it has run */
     log_error = 0;
+}
+
+/* What the user of a hook forgot is told at the first call. */
+static void test_forgotten(void)
+{
+    static char memory[256];
+    tcall_rate rate = {1, 10, 0, 0}, no_rate = {0, 10, 0, 0};
+    tcall_concurrency none = {0, 0};
+    tcall_cache cache = {memory, sizeof memory, 100, 0};
+    const tcall_hook hooks[][3] = {{TCALL_RATE(&rate)},
+                                   {TCALL_TIMEOUT(5)},
+                                   {TCALL_CACHE(&cache)},
+                                   {TCALL_RATE(&no_rate)},
+                                   {TCALL_CONCURRENCY(&none)}};
+    static const char *const missing[] = {"now_ms", "now_ms", "now_ms", "burst",
+                                          "max"};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(missing); i++) {
+        start(hooks[i], i == 2 ? 3 : i == 4 ? 2 : 1, TCALL_READ);
+        if (i < 3)
+            tc.desc.now_ms = NULL;
+        CHECK(ask("1", "work", "{}") == TCALL_E_USAGE && runs == 0);
+        CHECK(says(missing[i]));
+    }
 }
 
 /* ---- approval later ---- */
@@ -582,6 +628,12 @@ static tcall_verdict answer(void *user, const tcall_call *c)
 }
 
 /* desc.approve is asked first, and once; the ledger has what it leaves open. */
+static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int r = tcall_approval(cx);
+    return r == TCALL_OK ? echo(cx, args, w) : r;
+}
+
 static void test_ledger_asks(void)
 {
     static tcall_ledger_row rows[4];
@@ -607,6 +659,9 @@ static void test_ledger_asks(void)
     CHECK(decide(&ledger, "c", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(again() == TCALL_OK && runs == 2 && questions == 3);
     CHECK(asked == 3 && given == 3);
+    /* Nobody is asked twice for what was agreed to. */
+    tools[0].run = careful;
+    CHECK(ask("d", "work", "{}") == TCALL_OK && questions == 4);
 }
 
 /* ---- loops ---- */
@@ -987,12 +1042,6 @@ static void test_left(void)
 
 /* ---- a call by name ---- */
 
-static int careful(tcall_ctx *cx, tcall_json args, tcall_writer *w)
-{
-    int r = tcall_approval(cx);
-    return r == TCALL_OK ? echo(cx, args, w) : r;
-}
-
 /* No memory is left to compare the call with what was agreed to. */
 static int take_all(tcall_ctx *cx, void *user)
 {
@@ -1209,6 +1258,7 @@ int main(void)
     test_cache_room();
     test_cache_loops();
     test_audit();
+    test_forgotten();
     test_ledger();
     test_ledger_asks();
     test_loops();

@@ -208,6 +208,9 @@ static int run(void)
 #define DONE                                            \
     "{\"choices\":[{\"index\":0,\"message\":{\"role\":" \
     "\"assistant\",\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}"
+#define HALF                                            \
+    "{\"choices\":[{\"index\":0,\"message\":{\"role\":" \
+    "\"assistant\",\"content\":\"Do"
 #define ERROR_(text) "{\"error\":{\"message\":\"" text "\",\"type\":\"x\"}}"
 #define OK_ANSWER              \
     {                          \
@@ -266,6 +269,7 @@ static void test_which(void)
          0,
          0},
         {{0, 0, 0, 0, 0, 0, "{\"choices\":[{\"in"}, TCALL_E_TRUNCATED, 0, 0},
+        {{0, 0, 0, 0, 0, TCALL_E_CLOSED, HALF}, TCALL_E_CLOSED, 0, 0},
         {{0, 0, 0, 0, 0, 0, ERROR_("overloaded")}, -1000, 0, 0},
     };
     size_t i;
@@ -286,6 +290,8 @@ static void test_which(void)
         if (r == 0)
             CHECK(
                 tcall_str_eq(tcall_agent_text(&agent), tcall_str_of("Done.")));
+        else /* nothing stays of it */
+            CHECK(tc.block.low == agent.chat.start);
     }
 }
 

@@ -220,6 +220,27 @@ static void test_waiting(machine *m)
     CHECK(strstr(request, "\"tool_call_id\":\"c\",\"content\":\"3\"") != NULL);
 }
 
+/* What was offered before the restart, and is not permitted any more. */
+static void test_less(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("Sorry.")};
+    canned = turns;
+    later = true;
+    runs = 0;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_E_APPROVAL);
+    CHECK(strstr(request, "\"tools\"") != NULL);
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        m->tc.desc.allow = 0;
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_AGAIN);
+    }
+    later = false;
+    CHECK(finish(m) == TCALL_OK && runs == 0 && said(m, "Sorry."));
+    CHECK(strstr(request, "\"tools\"") == NULL);
+}
+
 /* A plan is continued with tcall_agent_result. */
 static void test_plan(machine *m)
 {
@@ -390,6 +411,7 @@ int main(void)
     test_busy(&m);
     test_rest(&m);
     test_waiting(&m);
+    test_less(&m);
     test_plan(&m);
     test_damage(&m);
     test_forged(&m);

@@ -46,7 +46,9 @@ static void test_switch(void)
     low = tc.block.low;
     desc.provider = &tcall_gemini;
     desc.model = "second";
+    desc.key = "its key";
     CHECK(tcall_agent_use(&agent, &desc) == TCALL_OK && run("b", "Two."));
+    CHECK(strcmp(tc.key, "its key") == 0); /* that is what records hide */
     CHECK(strstr(request_path, "/second:generateContent") != NULL);
     CHECK(strstr(request, "One.") && strstr(request, "\"b\""));
     desc.model = "a-third-one-with-a-rather-long-name";

@@ -190,6 +190,173 @@ FIXES = {
         "invoke", "while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {", "while (false) {"),
     "a wait that burns the processor": (
         "invoke", "if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))", "if (false)"),
+    # hooks and limits
+    "a limit of time without a clock": (
+        "hooks", "    return cx->tc->desc.now_ms\n               ? TCALL_OK", "    return true\n               ? TCALL_OK"),
+    "a limit that lets no call run": ("hooks", "    if (!limit->max)\n", "    if (false)\n"),
+    "more calls than the rate": ("hooks", "if (rate->used >= rate->burst)", "if (false)"),
+    "a filter that is not asked": (
+        "stages", "if (hook->filter && !hook->filter(cx, hook->user))", "if (false)"),
+    "results that are too old": (
+        "hooks", "        if (cache->max_age_ms &&\n"
+                 "            tcall_now_(cx->tc) - entry.made > cache->max_age_ms) {",
+        "        if (false) {"),
+    "more at a time than the limit": ("hooks", "if (limit->running >= limit->max)", "if (false)"),
+    "a place that is not given back": (
+        "hooks", "    ((tcall_concurrency *)user)->running--;", "    (void)user;"),
+    "a tool whose time is over": (
+        "context", "return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;",
+        "return TCALL_OK;"),
+    "a second effect by a retry": (
+        "stages", "if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {", "if (false) {"),
+    "a hook after the run that waits": (
+        "stages", "if (tcall_waits_(r) && tcall_has_run_(cx))", "if (false)"),
+    "a reason of a call that went well": (
+        "invoke", "        else /* what a hook said, and did not return */\n"
+                  "            memset(&cx->failure, 0, sizeof cx->failure);\n", ""),
+    "an output that is cut in silence": (
+        "context", "    tcall_write_bytes(out, text, notice.fill);\n    return TCALL_OK;",
+        "    return TCALL_OK;"),
+    # the agent
+    "more calls than a turn may make": (
+        "agent_calls", "if (++agent->turn.calls > agent->desc.max_calls ||",
+        "if (++agent->turn.calls > 1000000 ||"),
+    "requests without an end": (
+        "agent_loop", "    if (agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
+    "images that no model sees": (
+        "agent_calls", "if (tcall_is_image_type_(done->type) && done->bytes.len)", "if (false)"),
+    "a result before the one that was asked for first": (
+        "agent_calls", "        if (call->cx.state != TCALL_DONE_)\n            break;\n", ""),
+    "reasoning of another setting": (
+        "agent_loop", "    if (tcall_agent_changed_(agent))\n", "    if (false)\n"),
+    "half an answer that stays": (
+        "agent_loop", "    if (agent->state == TCALL_AGENT_READ_)\n        agent->desc.tc->block.low",
+        "    if (false)\n        agent->desc.tc->block.low"),
+    "a question that nobody answered": (
+        "agent_loop", "    if (agent->unanswered)\n        block->low = agent->chat.start + last;\n", ""),
+    "the text of the turn before one that failed": (
+        "agent_loop", "if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)",
+        "if (agent->state == TCALL_AGENT_UNSET_)"),
+    "another agent's settings during a turn": (
+        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
+                      "    agent->problem = desc->tc", "    agent->problem = desc->tc"),
+    "a turn in the middle of another": (
+        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
+                      "    agent->problem = tcall_agent_added", "    agent->problem = tcall_agent_added"),
+    "a limit of time that is not kept": (
+        "agent_calls", "    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)\n",
+        "    if (false)\n"),
+    "a limit of tokens that is not kept": (
+        "agent_calls", "        agent->turn.tokens >= agent->desc.max_turn_tokens)\n", "        false)\n"),
+    # services, and what a hook changes
+    "a service of the call that others hide": (
+        "context", "const tcall_service *service = tcall_service_(cx->services, name);",
+        "const tcall_service *service = NULL;"),
+    "a service of the session that nobody finds": (
+        "context", "service = tcall_service_(cx->session->services, name);", "service = NULL;"),
+    "a tool that goes on without its service": ("context", "if (cx->service_missing)", "if (false)"),
+    "arguments of a hook that are refused, and run": (
+        "context", "    return call->error;\n", "    return call->error = TCALL_OK;\n"),
+    "approved, and then replaced": ("context", "    call->approved = false;\n", ""),
+    "an output that was replaced, and nobody knows": ("context", "    if (old.len) {", "    if (false) {"),
+    "a longer time after a shorter one": (
+        "context", "if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)", "if (false)"),
+    "a call that cannot be cancelled": (
+        "context", "    if (cx->stop < 0)\n        return cx->stop;\n", ""),
+    "finished at no time": ("invoke", "        cx->finished = tcall_now_(cx->tc);\n", ""),
+    "a permission that is optional, and always there": (
+        "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
+        "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
+    "memory of a call inside a call": (
+        "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
+    # events
+    "output that nobody sees come": (
+        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
+    "progress that nobody sees": (
+        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
+    "events that were not asked for": (
+        "registry", "if (!listener->kinds || listener->kinds >> kind & 1)", "if (true)"),
+    "a retry that does not say why": (
+        "stages", "TCALL_EVENT_RETRY, cx->failure.reason);", "TCALL_EVENT_RETRY, tcall_str_of(\"\"));"),
+    "an error event without words": (
+        "run", "        tcall_keep_reason_(cx, tcall_output(cx)); /* it wrote why */\n", "        ;\n"),
+    "a fault of security that is the system's": (
+        "base", "    case TCALL_E_TWICE: return \"security\";\n", ""),
+    # stages and attempts
+    "later stages in the order of earlier ones": (
+        "registry", "if (tcall_due_[first->stage] & TCALL_LATE_)", "if (false)"),
+    "no end of a call that failed": (
+        "registry", "TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,", "TCALL_ALWAYS_ = TCALL_WELL_,"),
+    "hooks of an error that an answer ends": (
+        "stages", "bool all = stage >= TCALL_ON_ERROR;", "bool all = false;"),
+    "a failure that hooks around it keep silent about": (
+        "stages", "            r = cx->last_attempt;\n", "            ;\n"),
+    "given up, and nobody knows": (
+        "stages", "if (r == TCALL_OK || !cx->attempt)", "if (r == TCALL_OK || cx->attempt < 2)"),
+    "tried again, though it will not pass": ("hooks", "if (!tcall_passes_(r) || ", "if (r == TCALL_OK || "),
+    "pauses that do not grow": ("hooks", "pause->ms ? pause->ms * 2 :", "pause->ms ? pause->ms :"),
+    "a pause that is shorter than the tool asked for": (
+        "hooks", "if (cx->failure.retry_ms > pause->ms)", "if (false)"),
+    "an answer of a hook that has to be the tool's": (
+        "run", "bool own = cx->state != TCALL_ANSWERED_;", "bool own = true;"),
+    "an output that does not fit its schema": (
+        "run", "return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;", "return TCALL_OK;"),
+    "a hook that was not acquired, and releases": (
+        "stages", "    if (bits && !(cx->held & bits))\n        return false;\n", ""),
+    "a call of the turn that runs again": (
+        "hooks", "here->answered = tcall_loops_did_(loops, here->call);", "here->answered = false;"),
+    "the same calls without an end": (
+        "hooks", "if (tcall_loops_again_(loops->recent, here->call))", "if (false)"),
+    "a clock that may be read once": (
+        "hooks", "    if (call->tool && call->tool->allow_repeat)\n        return TCALL_OK;\n", ""),
+    "results of another user": (
+        "hooks", "tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(\"\"));", "0;"),
+    "approved for other arguments": ("hooks", "same = row && row->what == what;", "same = row != NULL;"),
+    "approved for another tool of the name": (
+        "hash", "    *out += tcall_hash_definition_(tc, call->tool);\n", ""),
+    "7.0 is another number than 7": (
+        "hash", "    if (digits[0] == TCALL_NUMBER) {", "    if (false) {"),
+    "refused, and it runs": (
+        "hooks", "verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;", "TCALL_GRANTED_;"),
+    "a decision about nothing": (
+        "hooks", "if (!row || row->state != TCALL_ASKED_)", "if (!row)"),
+    "a row for every call, without an end": (
+        "hooks", "ledger->rows[i].state >= TCALL_REFUSED_)", "ledger->rows[i].state >= TCALL_ASKED_)"),
+    "asked a second time for the same call": (
+        "hooks", "if (call->error < 0 || call->approved || !tcall_needs_approval_(call))",
+        "if (call->error < 0 || !tcall_needs_approval_(call))"),
+    # tools that come and go
+    "two tools of one name": ("tools", "tcall_find(tc, tcall_str_of(tool->name)) != NULL", "false"),
+    "a row that a call still needs": ("registry", "    if (tc->block.high == 0)\n", "    if (true)\n"),
+    "a tool that was removed, and is offered": (
+        "registry", "        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);", "        ;"),
+    "the schema of a tool that was removed": (
+        "registry", "    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));\n", ""),
+    "a tool that declares nothing, and may all": (
+        "tools", "return tool->permissions ? tool->permissions : (unsigned)TCALL_EVERYTHING;",
+        "return tool->permissions;"),
+    # saved and loaded
+    "saved while a tool runs": (
+        "save", "        if (cx->state && !cx->approval_asked)\n", "        if (false)\n"),
+    "loaded from damaged memory": (
+        "save", "if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))", "if (false)"),
+    "loaded into a turn": (
+        "save", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n    agent->chat",
+        "    agent->chat"),
+    "a plan that acts after it was loaded": (
+        "save", "agent->turn.plan = state == TCALL_SAVE_PLANNED_;", "agent->turn.plan = false;"),
+    "loaded tools that are not permitted": (
+        "save", "if (tool && !tcall_withheld_(tc, tool))", "if (tool)"),
+    "calls under way that nobody tells of the end": (
+        "agent_calls", "    if (over < 0)\n        tcall_cancel(call, over);\n", ""),
+    "a path that names another model": (
+        "agent_loop", "    error = tcall_agent_set_path_(agent);\n    if (error < 0) {", "    error = TCALL_OK;\n    if (error < 0) {"),
+    "the key of another provider in records": (
+        "agent_loop", "    desc->tc->key = desc->key;\n    if (desc->pick_opts", "    if (desc->pick_opts"),
+    "all variables as they are written": (
+        "provider", "*found = tcall_find_variable_(variables, name);", "*found = NULL;"),
+    "a text from the turn before": (
+        "agent_loop", "        else if (item.kind == TCALL_ITEM_USER)\n            text = tcall_slice_(NULL, 0);\n", ""),
     # memory and writers
     "a sink without a buffer": (
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
