@@ -2940,21 +2940,6 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
 TCALL_API int tcall_approval(tcall_ctx *cx);
 
 /* ==========================================================================
- * >>records: what programs and logs read of a call
- */
-
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
-/* Writes, for logs, a JSON object about where the arguments came from and what
- * was done to them: provider, ids, raw arguments, fixes, coercions, validator
- * and its mode, times, validated, repaired, no_schema_mode, errors. The key of
- * the agent, if there is one, is masked in it, see >>mask. */
-TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
-                                     const tcall_call *call);
-
-/* ==========================================================================
  * >>hash: fingerprints that nobody can forge without the key
  */
 
@@ -2975,6 +2960,26 @@ TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
  * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
  * things, reads or changes everything. */
 TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* ==========================================================================
+ * >>records: what programs and logs read of a call
+ */
+
+/* Writes the result as an envelope for programs: {"success":true,"error":"",
+ * "title":...,"metadata":...,"output":...} of a success; of a failure its
+ * output, followed by title and the like. */
+TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
+/* Writes, for logs, a JSON object about where the arguments came from and what
+ * was done to them: provider, ids, the hash of the tool's definition, raw
+ * arguments, fixes, coercions, validator and its mode, times, validated,
+ * repaired, no_schema_mode, the value that was checked, errors. The key of the
+ * agent, if there is one, is masked in it, see >>mask. */
+TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
+                                     const tcall_call *call);
+/* Writes the definition of a tool as a JSON object: name, title, description,
+ * parameters and output, which are schemas; what it lacks is left out. Returns
+ * the writer's error, see >>write. */
+TCALL_API int tcall_write_definition(tcall_writer *w, const tcall_tool *tool);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -6868,6 +6873,34 @@ TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
         name[to++] = c;
     }
     return to;
+}
+
+/* Bytes of a name in a pointer of a URI, once it is decoded. */
+#define TCALL_NAME_MAX_ 64
+
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
+ * JSON string, from after its '/' on. Returns its length, -1 when it is
+ * malformed or too long. */
+TCALL_SHARED_ int tcall_pointer_step_(const char **at,
+                                      char name[TCALL_NAME_MAX_])
+{
+    const char *p = *at;
+    int len = 0;
+    for (; *p != '/' && *p != '"'; len++) {
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
+            return -1;
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
+            if (low < 0)
+                return -1;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
+        }
+    }
+    *at = p;
+    return tcall_pointer_unescape_(name, len);
 }
 
 /* ==========================================================================
@@ -11416,31 +11449,6 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 
 /* -- $ref ----------------------------------------------------------------- */
 
-#define TCALL_NAME_MAX_ 64
-
-/* Decodes the next name of a JSON Pointer in the fragment of a URI, from after
- * its '/' on. Returns its length, -1 when it is malformed or too long. */
-static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
-{
-    const char *p = *at;
-    int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
-        }
-    }
-    *at = p;
-    return tcall_pointer_unescape_(name, len);
-}
-
 /* The element of a list, 0: none. */
 static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
 {
@@ -11490,7 +11498,7 @@ static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
         char name[TCALL_NAME_MAX_];
         int len;
         p++;
-        len = tcall_sc_step_(&p, name);
+        len = tcall_pointer_step_(&p, name);
         if (len >= 0)
             *schema =
                 tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));
@@ -18962,12 +18970,27 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+/* Keeps in the block what is wrong with the output, and where. */
+TCALL_NOINLINE_ static void
+tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
+                       tcall_json value, const tcall_validation_error *error)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_error_(&why, schema, value, error);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
 /* What this takes of the block is given back by its caller. */
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
+    tcall_validation_error first;
     tcall_check check;
     tcall_json value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
@@ -18976,8 +18999,13 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     if (r < 0)
         return r;
     memset(&check, 0, sizeof check);
+    check.errors = &first;
+    check.error_cap = 1;
     r = tcall_hydrate_run_(&tc->block, schema, value, &check);
-    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+    if (r != TCALL_E_INVALID)
+        return r;
+    tcall_output_complain_(cx, schema, value, &first);
+    return TCALL_E_OUTPUT;
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -18992,7 +19020,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&cx->tc->block, high);
+    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 
@@ -19684,203 +19713,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
 }
 
 /* ==========================================================================
- * >>records
- */
-
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (tcall_int)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
-
-/* ---- where the arguments came from ---- */
-
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes one attempt at the arguments: what it read, and what was wrong. */
-static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
-                                 const char *by)
-{
-    int error = attempt->validated ? TCALL_OK : attempt->error;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(by));
-    tcall_write_pair_(out, "arguments", attempt->arguments);
-    tcall_write_fixes_(out, attempt->fixes);
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
-    if (error < 0)
-        tcall_write_call_errors(out, attempt);
-    tcall_write_close(out, '}');
-}
-
-/* Writes what came and its repair, whichever of them the call is now. */
-static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall_call *came = call->repaired ? call->other : call;
-    const tcall_call *repair = call->repaired ? call : call->other;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
-    tcall_write_attempt_(out, came, "model");
-    tcall_write_attempt_(out, repair, "repair");
-    tcall_write_close(out, ']');
-}
-
-/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
-static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
-{
-    tcall_write_key(out, "replaced");
-    tcall_write_open(out, '[');
-    for (; change; change = change->before) {
-        if (!change->input.tok)
-            continue;
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "by", tcall_str_of(change->by));
-        tcall_write_key(out, "arguments");
-        tcall_write_json(out, change->input);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager = tool && tcall_is_compiled_(tc, tool);
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator             ? "foreign"
-                                   : tool && tool->shape ? "shape"
-                                   : eager               ? "eager"
-                                                         : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-/* Whether arguments were checked, what a tool that checks none may do, and
- * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
-}
-
-static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
-                                const tcall_call *call)
-{
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
-    tcall_write_pair_(out, "tool", call->name);
-    tcall_write_pair_(out, "arguments",
-                      (call->repaired ? call->other : call)->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
-    tcall_write_validated_(out, call);
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (call->other)
-        tcall_write_attempts_(out, call);
-    if (call->cx.history)
-        tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-}
-
-/* A sink whose user is a writer, which keeps its own error and counts on. */
-static int tcall_write_on_(void *writer, const char *bytes, size_t len)
-{
-    tcall_write_bytes((tcall_writer *)writer, bytes, len);
-    return (int)len;
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    tcall_masked_ masked;
-    tcall_writer writer;
-    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
-    return out->error;
-}
-
-/* ==========================================================================
  * >>hash
  */
 
@@ -20254,6 +20086,243 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
     return cx->tool_ran &&
            tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
+}
+
+/* ==========================================================================
+ * >>records
+ */
+
+/* Attachments are named and measured, not sent: their bytes are not text. */
+static void tcall_write_attachments_(tcall_writer *out,
+                                     const tcall_attachment *attachment)
+{
+    tcall_write_key(out, "attachments");
+    tcall_write_open(out, '[');
+    for (; attachment; attachment = attachment->next) {
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
+        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
+        tcall_write_key(out, "bytes");
+        tcall_write_int(out, (tcall_int)attachment->bytes.len);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+int tcall_write_result(tcall_writer *out, const tcall_result *result)
+{
+    tcall_str output = result->output;
+    tcall_write_open(out, '{');
+    if (result->error < 0 && output.len > 1) {
+        /* The output of a failure is an object: its members go here. */
+        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
+    } else {
+        tcall_write_key(out, "success");
+        tcall_write_bool(out, result->error == TCALL_OK);
+        tcall_write_pair_(out, "error", tcall_str_of(""));
+    }
+    if (result->title.len)
+        tcall_write_pair_(out, "title", result->title);
+    if (result->metadata.len) {
+        tcall_write_key(out, "metadata");
+        tcall_write_verbatim(out, result->metadata);
+    }
+    if (result->error == TCALL_OK)
+        tcall_write_pair_(out, "output", output);
+    if (result->attached)
+        tcall_write_attachments_(out, result->attached);
+    return tcall_write_close(out, '}');
+}
+
+int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(tool->name));
+    if (tool->title)
+        tcall_write_pair_(out, "title", tcall_str_of(tool->title));
+    tcall_write_pair_(out, "description", tcall_str_of(tool->description));
+    if (tool->shape) {
+        tcall_write_key(out, "parameters");
+        tcall_write_shape(out, tool->shape);
+    } else if (tool->parameters) {
+        tcall_write_key(out, "parameters");
+        tcall_write_verbatim(
+            out, tcall_text_verbatim_(tcall_text_space_(tool->parameters)));
+    }
+    if (tool->output) {
+        tcall_write_key(out, "output");
+        tcall_write_verbatim(
+            out, tcall_text_verbatim_(tcall_text_space_(tool->output)));
+    }
+    return tcall_write_close(out, '}');
+}
+
+/* ---- where the arguments came from ---- */
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
+                                 const char *by)
+{
+    int error = attempt->validated ? TCALL_OK : attempt->error;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(by));
+    tcall_write_pair_(out, "arguments", attempt->arguments);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+    if (error < 0)
+        tcall_write_call_errors(out, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes what came and its repair, whichever of them the call is now. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_call *came = call->repaired ? call->other : call;
+    const tcall_call *repair = call->repaired ? call : call->other;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    tcall_write_attempt_(out, came, "model");
+    tcall_write_attempt_(out, repair, "repair");
+    tcall_write_close(out, ']');
+}
+
+/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
+static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
+{
+    tcall_write_key(out, "replaced");
+    tcall_write_open(out, '[');
+    for (; change; change = change->before) {
+        if (!change->input.tok)
+            continue;
+        tcall_write_open(out, '{');
+        tcall_write_pair_(out, "by", tcall_str_of(change->by));
+        tcall_write_key(out, "arguments");
+        tcall_write_json(out, change->input);
+        tcall_write_close(out, '}');
+    }
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
+                                   tcall_writer *out)
+{
+    const tcall_validator *validator = tc->desc.validator;
+    bool eager = tool && tcall_is_compiled_(tc, tool);
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name",
+                      tcall_str_of(validator ? validator->name : "builtin"));
+    tcall_write_pair_(
+        out, "version",
+        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
+    tcall_write_pair_(out, "mode",
+                      tcall_str_of(validator             ? "foreign"
+                                   : tool && tool->shape ? "shape"
+                                   : eager               ? "eager"
+                                                         : "lazy"));
+    tcall_write_close(out, '}');
+}
+
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
+TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
+                                          const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_key(out, "validated");
+    tcall_write_bool(out, call->validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_key(out, "repaired");
+    tcall_write_bool(out, call->repaired);
+}
+
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
+{
+    static const char steps[][9] = {"find", "parse", "validate", "bind",
+                                    "done"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_pair_(out, "tool", call->name);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
+    tcall_write_pair_(out, "arguments",
+                      (call->repaired ? call->other : call)->arguments);
+    tcall_write_fixes_(out, call->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, call->coerced.len ? call->coerced
+                                                : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ms");
+    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_validated_(out, call);
+    if (call->validated && call->args.tok) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, call->args);
+    }
+    if (call->repaired)
+        tcall_write_pair_(out, "repaired_arguments", call->arguments);
+    if (call->other)
+        tcall_write_attempts_(out, call);
+    if (call->cx.history)
+        tcall_write_replaced_(out, call->cx.history);
+    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "outcome",
+                      tcall_str_of(tcall_error_code(call->error)));
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
 }
 
 /* ==========================================================================
@@ -20883,6 +20952,7 @@ enum {
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -20923,6 +20993,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
      TCALL_FOR_OPENAI_},
     {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
     {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
     {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
      TCALL_FOR_ANTHROPIC_},
@@ -20938,15 +21009,20 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 #define TCALL_STRICT_DEPTH_  24
 #define TCALL_STRICT_LEVELS_ 10
 
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_   32
+
 /* Writes a schema again; open is the stack of brackets that are open. */
 typedef struct tcall_strict_view_ {
     tcall_writer *out;
     uint8_t mode;
     bool unfit;                /* it cannot be strict */
     uint8_t depth, level;      /* of brackets, of schemas */
+    uint8_t refs;              /* so many were followed */
     uint16_t optional, unions; /* so many were written */
     struct {
         const char *from; /* the bracket */
+        const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
@@ -21024,6 +21100,7 @@ static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
     }
     tcall_write_open(view->out, *p);
     view->open[view->depth].from = p;
+    view->open[view->depth].back = NULL;
     view->open[view->depth].value = value;
     view->open[view->depth].nullable = nullable;
     view->depth++;
@@ -21061,11 +21138,13 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
+    bool follows = view->mode == TCALL_STRICT_OLLAMA;
+    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref"))) {
         tcall_write_key(view->out, "type");
         tcall_write_string(view->out, "object");
     }
-    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
+    if (!properties || follows)
         return;
     tcall_write_key(view->out, "additionalProperties");
     tcall_write_bool(view->out, false);
@@ -21090,6 +21169,10 @@ static bool tcall_strict_optional_(tcall_strict_view_ *view)
 static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
     view->depth--;
+    if (view->open[view->depth].back) {
+        view->level--;
+        return view->open[view->depth].back;
+    }
     if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
         view->level--;
         tcall_strict_close_schema_(view, view->open[view->depth].from);
@@ -21138,6 +21221,65 @@ static const char *tcall_strict_value_(tcall_strict_view_ *view,
     }
 }
 
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+                                        const char *ref)
+{
+    const char *at = view->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    uint8_t i;
+    if (ref[0] != '"' || ref[1] != '#')
+        return NULL;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        int len;
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    if (!at || *p != '"' || *at != '{')
+        return NULL;
+    for (i = 0; i < view->depth; i++)
+        if (view->open[i].from == at)
+            return NULL;
+    return at;
+}
+
+/* Ollama knows no $ref: the members of what it names are written in its place.
+ * Returns the next byte to look at. */
+static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+                                        const char *ref)
+{
+    const char *target = tcall_strict_target_(view, ref);
+    const char *next = tcall_text_skip_(ref);
+    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
+        view->refs == TCALL_STRICT_REFS_)
+        return next;
+    view->refs++;
+    view->open[view->depth].from = target;
+    view->open[view->depth].back = next;
+    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
+    view->open[view->depth].nullable = false;
+    view->depth++;
+    view->level++;
+    return target + 1;
+}
+
+/* Does a schema that led here by a $ref have this keyword itself? */
+static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+                                    const char *keyword)
+{
+    int i;
+    for (i = view->depth - 1; view->open[i].back; i--)
+        if (tcall_text_get_(view->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
 /* A member of a schema. Returns the next byte to look at. */
 static const char *tcall_strict_member_(tcall_strict_view_ *view,
                                         const char *key, const char *value)
@@ -21145,6 +21287,10 @@ static const char *tcall_strict_member_(tcall_strict_view_ *view,
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
     const char *schema = view->open[view->depth - 1].from;
     if (!keyword)
+        return tcall_text_skip_(value);
+    if (keyword->value == TCALL_STRICT_REF_)
+        return tcall_strict_follow_(view, value);
+    if (tcall_strict_is_hidden_(view, keyword->name))
         return tcall_text_skip_(value);
     if (keyword->unfit & view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))

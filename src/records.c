@@ -1,5 +1,6 @@
 #pragma once
 #include "records.h"
+#include "hash.c"
 #include "invoke.c"
 #include "mask.c"
 
@@ -49,7 +50,41 @@ int tcall_write_result(tcall_writer *out, const tcall_result *result)
     return tcall_write_close(out, '}');
 }
 
+int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
+{
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(tool->name));
+    if (tool->title)
+        tcall_write_pair_(out, "title", tcall_str_of(tool->title));
+    tcall_write_pair_(out, "description", tcall_str_of(tool->description));
+    if (tool->shape) {
+        tcall_write_key(out, "parameters");
+        tcall_write_shape(out, tool->shape);
+    } else if (tool->parameters) {
+        tcall_write_key(out, "parameters");
+        tcall_write_verbatim(
+            out, tcall_text_verbatim_(tcall_text_space_(tool->parameters)));
+    }
+    if (tool->output) {
+        tcall_write_key(out, "output");
+        tcall_write_verbatim(
+            out, tcall_text_verbatim_(tcall_text_space_(tool->output)));
+    }
+    return tcall_write_close(out, '}');
+}
+
 /* ---- where the arguments came from ---- */
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
 
 /* Writes the names of what lenient parsing has set right. */
 static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
@@ -155,6 +190,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
     tcall_write_pair_(out, "call_id", call->id);
     tcall_write_pair_(out, "tool", call->name);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
     tcall_write_pair_(out, "arguments",
                       (call->repaired ? call->other : call)->arguments);
     tcall_write_fixes_(out, call->fixes);
@@ -167,6 +204,10 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
+    if (call->validated && call->args.tok) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, call->args);
+    }
     if (call->repaired)
         tcall_write_pair_(out, "repaired_arguments", call->arguments);
     if (call->other)

@@ -221,12 +221,27 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
 
+/* Keeps in the block what is wrong with the output, and where. */
+TCALL_NOINLINE_ static void
+tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
+                       tcall_json value, const tcall_validation_error *error)
+{
+    tcall_block *block = &cx->tc->block;
+    tcall_writer why;
+    tcall_hydrate_writer_(block, &why);
+    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+    tcall_write_text(&why, ": ");
+    tcall_say_error_(&why, schema, value, error);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+}
+
 /* What this takes of the block is given back by its caller. */
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
     tcall_schema *schema =
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
+    tcall_validation_error first;
     tcall_check check;
     tcall_json value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
@@ -235,8 +250,13 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     if (r < 0)
         return r;
     memset(&check, 0, sizeof check);
+    check.errors = &first;
+    check.error_cap = 1;
     r = tcall_hydrate_run_(&tc->block, schema, value, &check);
-    return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;
+    if (r != TCALL_E_INVALID)
+        return r;
+    tcall_output_complain_(cx, schema, value, &first);
+    return TCALL_E_OUTPUT;
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -251,7 +271,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
-    tcall_block_back_(&cx->tc->block, high);
+    if (r != TCALL_E_OUTPUT)               /* else it holds the reason */
+        tcall_block_back_(&cx->tc->block, high);
     return r;
 }
 

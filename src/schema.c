@@ -757,31 +757,6 @@ static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
 
 /* -- $ref ----------------------------------------------------------------- */
 
-#define TCALL_NAME_MAX_ 64
-
-/* Decodes the next name of a JSON Pointer in the fragment of a URI, from after
- * its '/' on. Returns its length, -1 when it is malformed or too long. */
-static int tcall_sc_step_(const char **at, char name[TCALL_NAME_MAX_])
-{
-    const char *p = *at;
-    int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
-        }
-    }
-    *at = p;
-    return tcall_pointer_unescape_(name, len);
-}
-
 /* The element of a list, 0: none. */
 static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
 {
@@ -831,7 +806,7 @@ static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
         char name[TCALL_NAME_MAX_];
         int len;
         p++;
-        len = tcall_sc_step_(&p, name);
+        len = tcall_pointer_step_(&p, name);
         if (len >= 0)
             *schema =
                 tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));

@@ -83,6 +83,7 @@ enum {
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
 };
 
@@ -123,6 +124,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
      TCALL_FOR_OPENAI_},
     {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
     {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
     {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
      TCALL_FOR_ANTHROPIC_},
@@ -138,15 +140,20 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 #define TCALL_STRICT_DEPTH_  24
 #define TCALL_STRICT_LEVELS_ 10
 
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_   32
+
 /* Writes a schema again; open is the stack of brackets that are open. */
 typedef struct tcall_strict_view_ {
     tcall_writer *out;
     uint8_t mode;
     bool unfit;                /* it cannot be strict */
     uint8_t depth, level;      /* of brackets, of schemas */
+    uint8_t refs;              /* so many were followed */
     uint16_t optional, unions; /* so many were written */
     struct {
         const char *from; /* the bracket */
+        const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
@@ -224,6 +231,7 @@ static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
     }
     tcall_write_open(view->out, *p);
     view->open[view->depth].from = p;
+    view->open[view->depth].back = NULL;
     view->open[view->depth].value = value;
     view->open[view->depth].nullable = nullable;
     view->depth++;
@@ -261,11 +269,13 @@ static void tcall_strict_close_schema_(tcall_strict_view_ *view,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    if (view->depth == 0 && !tcall_text_get_(schema, "type")) {
+    bool follows = view->mode == TCALL_STRICT_OLLAMA;
+    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref"))) {
         tcall_write_key(view->out, "type");
         tcall_write_string(view->out, "object");
     }
-    if (!properties || view->mode == TCALL_STRICT_OLLAMA)
+    if (!properties || follows)
         return;
     tcall_write_key(view->out, "additionalProperties");
     tcall_write_bool(view->out, false);
@@ -290,6 +300,10 @@ static bool tcall_strict_optional_(tcall_strict_view_ *view)
 static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
 {
     view->depth--;
+    if (view->open[view->depth].back) {
+        view->level--;
+        return view->open[view->depth].back;
+    }
     if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
         view->level--;
         tcall_strict_close_schema_(view, view->open[view->depth].from);
@@ -338,6 +352,65 @@ static const char *tcall_strict_value_(tcall_strict_view_ *view,
     }
 }
 
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+                                        const char *ref)
+{
+    const char *at = view->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    uint8_t i;
+    if (ref[0] != '"' || ref[1] != '#')
+        return NULL;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        int len;
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    if (!at || *p != '"' || *at != '{')
+        return NULL;
+    for (i = 0; i < view->depth; i++)
+        if (view->open[i].from == at)
+            return NULL;
+    return at;
+}
+
+/* Ollama knows no $ref: the members of what it names are written in its place.
+ * Returns the next byte to look at. */
+static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+                                        const char *ref)
+{
+    const char *target = tcall_strict_target_(view, ref);
+    const char *next = tcall_text_skip_(ref);
+    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
+        view->refs == TCALL_STRICT_REFS_)
+        return next;
+    view->refs++;
+    view->open[view->depth].from = target;
+    view->open[view->depth].back = next;
+    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
+    view->open[view->depth].nullable = false;
+    view->depth++;
+    view->level++;
+    return target + 1;
+}
+
+/* Does a schema that led here by a $ref have this keyword itself? */
+static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+                                    const char *keyword)
+{
+    int i;
+    for (i = view->depth - 1; view->open[i].back; i--)
+        if (tcall_text_get_(view->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
 /* A member of a schema. Returns the next byte to look at. */
 static const char *tcall_strict_member_(tcall_strict_view_ *view,
                                         const char *key, const char *value)
@@ -345,6 +418,10 @@ static const char *tcall_strict_member_(tcall_strict_view_ *view,
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
     const char *schema = view->open[view->depth - 1].from;
     if (!keyword)
+        return tcall_text_skip_(value);
+    if (keyword->value == TCALL_STRICT_REF_)
+        return tcall_strict_follow_(view, value);
+    if (tcall_strict_is_hidden_(view, keyword->name))
         return tcall_text_skip_(value);
     if (keyword->unfit & view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))

@@ -252,3 +252,31 @@ TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
     }
     return to;
 }
+
+/* Bytes of a name in a pointer of a URI, once it is decoded. */
+#define TCALL_NAME_MAX_ 64
+
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
+ * JSON string, from after its '/' on. Returns its length, -1 when it is
+ * malformed or too long. */
+TCALL_SHARED_ int tcall_pointer_step_(const char **at,
+                                      char name[TCALL_NAME_MAX_])
+{
+    const char *p = *at;
+    int len = 0;
+    for (; *p != '/' && *p != '"'; len++) {
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
+            return -1;
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
+            if (low < 0)
+                return -1;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
+        }
+    }
+    *at = p;
+    return tcall_pointer_unescape_(name, len);
+}

@@ -532,17 +532,9 @@ static void test_provenance(void)
     CHECK(says("\"coercions\":[{\"path\":\"/on\"") && says("builtin"));
     CHECK(says("\"step\":\"done\"") && says("\"outcome\":\"ok\""));
     CHECK(says("\"fixes\":[\"single-quote\"]"));
+    CHECK(says("\"value\":{\"on\":true}"));
     CHECK(strchr(result, '\n') == NULL);
     tcall_release(&tc, &call);
-}
-
-/* What it says of a tool without a schema, of another validator, and of what
- * hooks have changed. */
-static int agrees(void *user, const tcall_tool *tool, tcall_json args,
-                  tcall_writer *why)
-{
-    (void)user, (void)tool, (void)args, (void)why;
-    return TCALL_OK;
 }
 
 static void provenance_of(tcall *tc, tcall_call *call, const char *name,
@@ -557,6 +549,72 @@ static void provenance_of(tcall *tc, tcall_call *call, const char *name,
     memset(result, 0, sizeof result);
     CHECK(tcall_write_provenance(&out, tc, call) == TCALL_OK);
     tcall_release(tc, call);
+}
+
+/* The hash of a definition, as provenance tells it, or "". */
+static const char *definition_of(const tcall_tool *tool)
+{
+    static char text[17];
+    const char *hash;
+    tcall tc;
+    tcall_desc desc;
+    tcall_call call;
+    memset(&desc, 0, sizeof desc);
+    desc.allow = TCALL_READ;
+    desc.tools = tool;
+    desc.tool_count = 1;
+    CHECK(start(&tc, &desc) == TCALL_OK);
+    provenance_of(&tc, &call, tool->name, "{}");
+    hash = strstr(result, "\"definition\":\"");
+    snprintf(text, sizeof text, "%s", hash ? hash + 14 : "");
+    return text;
+}
+
+/* What a tool is, in words and as a hash, which does not hang on how its schema
+ * is written. */
+static void test_definition(void)
+{
+    tcall_tool tool, other;
+    char first[17];
+    memset(&tool, 0, sizeof tool);
+    tool.name = "mix";
+    tool.title = "Mixer";
+    tool.description = "Mixes \"it\".";
+    tool.parameters = " {\"type\":\"object\", \"minProperties\":0} ";
+    tool.output = "{\"type\": \"string\"}";
+    tool.permissions = TCALL_READ;
+    tool.run = fails;
+    other = tool;
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    CHECK(tcall_write_definition(&out, &tool) == TCALL_OK);
+    CHECK(strcmp(result,
+                 "{\"name\":\"mix\",\"title\":\"Mixer\",\"description\":"
+                 "\"Mixes \\\"it\\\".\",\"parameters\":{\"type\":\"object\", "
+                 "\"minProperties\":0},\"output\":{\"type\": \"string\"}}") ==
+          0);
+    strcpy(first, definition_of(&tool));
+    CHECK(strlen(first) == 16 &&
+          strspn(first, "0123456789abcdef") == strlen(first));
+    other.parameters = "{\"minProperties\":0,\"type\":\"object\"}";
+    CHECK(strcmp(first, definition_of(&other)) == 0);
+    other.description = "Mixes.";
+    CHECK(strcmp(first, definition_of(&other)) != 0);
+    memset(&other, 0, sizeof other);
+    other.name = "bare";
+    tcall_writer_init(&out, result, sizeof result - 1);
+    memset(result, 0, sizeof result);
+    CHECK(tcall_write_definition(&out, &other) == TCALL_OK);
+    CHECK(strcmp(result, "{\"name\":\"bare\",\"description\":\"\"}") == 0);
+}
+
+/* What it says of a tool without a schema, of another validator, and of what
+ * hooks have changed. */
+static int agrees(void *user, const tcall_tool *tool, tcall_json args,
+                  tcall_writer *why)
+{
+    (void)user, (void)tool, (void)args, (void)why;
+    return TCALL_OK;
 }
 
 static void test_provenance_of_others(void)
@@ -731,6 +789,7 @@ int main(void)
     test_outcomes();
     test_repair();
     test_provenance();
+    test_definition();
     test_provenance_of_others();
     test_validator();
     test_struct();

@@ -644,6 +644,94 @@ static void test_resumed(void)
 
 #endif
 
+static const char *sent_to_ollama(const char *schema)
+{
+    static char memory[256];
+    tcall_tool tool;
+    tcall_block block;
+    tcall_chat_request ask;
+    memset(&tool, 0, sizeof tool);
+    memset(&ask, 0, sizeof ask);
+    tool.name = "f";
+    tool.permissions = TCALL_READ;
+    tool.parameters = schema;
+    tcall_block_init(&block, memory, sizeof memory);
+    tcall_chat_init(&chat, &block);
+    ask.model = "m";
+    ask.chat = &chat;
+    ask.tools = &tool;
+    ask.tool_count = 1;
+    ask.allow = TCALL_READ;
+    return write_body(&tcall_ollama, &ask);
+}
+
+/* Ollama knows no $ref, and gets the schema that it names in its place. */
+static void test_refs(void)
+{
+    static const struct {
+        const char *schema, *sent;
+    } rows[] = {
+        {"{'type':'object','properties':{'a':{'$ref':'#/$defs/n'}},"
+         "'$defs':{'n':{'type':'integer','minimum':1}}}",
+         "{'type':'object','properties':{'a':{'type':'integer'}}}"},
+        /* what stands beside it counts more */
+        {"{'type':'object','properties':{'a':{'description':'mine',"
+         "'$ref':'#/$defs/n','title':'x'}},'$defs':{'n':{'description':"
+         "'theirs','type':'string','enum':['p','q']}}}",
+         "{'type':'object','properties':{'a':{'description':'mine',"
+         "'type':'string','enum':['p','q']}}}"},
+        /* from one to the next, with names that are escaped */
+        {"{'type':'object','properties':{'a':{'description':'A','$ref':"
+         "'#/$defs/x~1y'},'b':{'type':'string'}},'$defs':{'x/y':{'$ref':"
+         "'#/$defs/q%20r'},'q r':{'description':'Q','type':'array','items':"
+         "{'$ref':'#/properties/b'}}}}",
+         "{'type':'object','properties':{'a':{'description':'A','type':"
+         "'array','items':{'type':'string'}},'b':{'type':'string'}}}"},
+        /* the schema of all arguments */
+        {"{'$ref':'#/definitions/t','definitions':{'t':{'type':'object',"
+         "'properties':{'a':{'type':'null'}},'required':['a']}}}",
+         "{'type':'object','properties':{'a':{'type':'null'}},"
+         "'required':['a']}"},
+        /* an element of a list */
+        {"{'type':'object','properties':{'a':{'anyOf':[{'type':'number'},"
+         "{'$ref':'#/properties/a/anyOf/0'}]}}}",
+         "{'type':'object','properties':{'a':{'anyOf':[{'type':'number'},"
+         "{'type':'number'}]}}}"},
+        /* back into itself, elsewhere, to nothing: a value of any kind */
+        {"{'type':'object','properties':{'a':{'$ref':'#/$defs/t'}},'$defs':"
+         "{'t':{'type':'object','properties':{'next':{'$ref':'#/$defs/t'},"
+         "'top':{'$ref':'#'}}}}}",
+         "{'type':'object','properties':{'a':{'type':'object','properties':"
+         "{'next':{},'top':{}}}}}"},
+        {"{'type':'object','properties':{'a':{'$ref':'http://x/#/y'},"
+         "'b':{'$ref':'#/$defs/none'},'c':{'$ref':'#/type'},'d':{'$ref':7},"
+         "'e':{'$ref':'#/type/0'},'f':{'$ref':'#/$defs/%zz'}}}",
+         "{'type':'object','properties':{'a':{},'b':{},'c':{},'d':{},'e':{},"
+         "'f':{}}}"},
+    };
+    static char schema[2048], sent[512];
+    size_t i, len;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        quoted(schema, rows[i].schema, "~");
+        strcpy(sent, "\"parameters\":");
+        quoted(sent + strlen(sent), rows[i].sent, "~");
+        CHECK(has(sent_to_ollama(schema), sent));
+    }
+    /* Each of seven holds the next one four times: that is too much. */
+    len = (size_t)sprintf(schema, "{\"type\":\"object\",\"properties\":"
+                                  "{\"a\":{\"$ref\":\"#/$defs/0\"}},"
+                                  "\"$defs\":{");
+    for (i = 0; i < 7; i++)
+        len += (size_t)sprintf(
+            schema + len,
+            "\"%d\":{\"anyOf\":[{\"$ref\":\"#/$defs/%d\"},{\"$ref\":"
+            "\"#/$defs/%d\"},{\"$ref\":\"#/$defs/%d\"},{\"$ref\":"
+            "\"#/$defs/%d\"}]},",
+            (int)i, (int)i + 1, (int)i + 1, (int)i + 1, (int)i + 1);
+    sprintf(schema + len, "\"7\":{\"type\":\"string\"}}}");
+    CHECK(strlen(sent_to_ollama(schema)) < 2048);
+}
+
 int main(void)
 {
     test_cut_schema();
@@ -654,6 +742,7 @@ int main(void)
     test_ask_opaque();
     test_switches();
     test_write();
+    test_refs();
     test_servers();
     test_ids();
     return check_sum("test_request");

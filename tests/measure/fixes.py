@@ -89,6 +89,12 @@ FIXES = {
         "run", "bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;",
         "bool reads_only = tool->permissions == TCALL_READ;"),
     "strict, though the schema cannot be": ("strict", "if (needs.unfit || ", "if ("),
+    "a $ref that Ollama does not know": (
+        "strict", "    if (keyword->value == TCALL_STRICT_REF_)\n        return tcall_strict_follow_(view, value);\n",
+        "    if (keyword->value == TCALL_STRICT_REF_)\n        return tcall_text_skip_(value);\n"),
+    "a $ref into itself": (
+        "strict", "        if (view->open[i].from == at)\n            return NULL;\n", "        ;\n"),
+    "$refs without an end": ("strict", "        view->refs == TCALL_STRICT_REFS_)", "        false)"),
     "strict that is dropped": ("strict", "    budget->tools--;\n", "    return false;\n"),
     # plans and turns
     "a plan that acts": ("agent_loop", ": agent->turn.plan   ? TCALL_AGENT_PLANNED_",
@@ -300,7 +306,9 @@ FIXES = {
     "an answer of a hook that has to be the tool's": (
         "run", "bool own = cx->state != TCALL_ANSWERED_;", "bool own = true;"),
     "an output that does not fit its schema": (
-        "run", "return r == TCALL_E_INVALID ? TCALL_E_OUTPUT : r;", "return TCALL_OK;"),
+        "run", "    if (r != TCALL_E_INVALID)\n        return r;\n", "    return TCALL_OK;\n"),
+    "an output that is wrong, and nobody says where": (
+        "run", "    tcall_output_complain_(cx, schema, value, &first);\n", ""),
     "a hook that was not acquired, and releases": (
         "stages", "    if (bits && !(cx->held & bits))\n        return false;\n", ""),
     "a call of the turn that runs again": (
