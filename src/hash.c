@@ -194,8 +194,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
 }
 
 /* Goes on with all that a shape says. */
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape)
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
     tcall_walk_begin_(&walk, shape);

@@ -342,9 +342,9 @@ static void test_hostile(void)
         long took[2];
         int turn;
         for (turn = 0; turn < 2; turn++) {
-            char *text =
-                repeat(shapes[i].unit, (turn ? 400000 : 50000) / CHECK_EVERY,
-                       shapes[i].end);
+            char *text = repeat(shapes[i].unit,
+                                (size_t)(turn ? 400000 : 50000) / CHECK_EVERY,
+                                shapes[i].end);
             clock_t start = clock();
             tcall_lenient_ m;
             int r = rewrite(tcall_str_of(text), NULL, 0, &m);

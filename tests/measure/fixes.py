@@ -357,6 +357,16 @@ FIXES = {
         "save", "if (tool && !tcall_withheld_(tc, tool))", "if (tool)"),
     "calls under way that nobody tells of the end": (
         "agent_calls", "    if (over < 0)\n        tcall_cancel(call, over);\n", ""),
+    "an agent without a model": (
+        "agent_desc", "    if (!desc->model || !*desc->model)\n", "    if (false)\n"),
+    "an agent without a transport": (
+        "agent_desc", "    if (!transport->open || !transport->write || !transport->read ||\n        !transport->close)\n", "    if (false)\n"),
+    "a limit of time without a clock of the transport": (
+        "agent_desc", "    if (desc->max_ms && !transport->now_ms)\n", "    if (false)\n"),
+    "a turn that cannot be cancelled": (
+        "agent_calls", "    if (agent->cancelled)\n        return TCALL_E_CANCELLED;\n", ""),
+    "a silent server that is asked without a pause": (
+        "agent_loop", "    if (tcall_wait_is_empty_(&agent->wait))\n        tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);\n", ""),
     "a path that names another model": (
         "agent_loop", "    error = tcall_agent_set_path_(agent);\n    if (error < 0) {", "    error = TCALL_OK;\n    if (error < 0) {"),
     "the key of another provider in records": (
