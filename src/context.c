@@ -200,7 +200,7 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
 {
     return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->stage == TCALL_DID_EXECUTE || cx->run_step == TCALL_RUN_DID_;
+           cx->run_step == TCALL_RUN_DID_;
 }
 
 /* Lets a hook wait after the run: the output lies in the block meanwhile.

@@ -577,15 +577,15 @@ static const char *const slow_next[] = {
     CALLS(SLOW("c1", "1") "," SLOW("c2", "3") "," SLOW("c3", "2")),
     TEXT("Done."), NULL};
 
-static int slowly(tcall *tc, tcall_agent *a, script *s,
-                  const char *const *answers, int parallel)
+static int begin_slowly(tcall *tc, tcall_agent *a, script *s,
+                        const char *const *answers, int parallel, size_t size)
 {
     int r;
 #ifndef TOOLCALL_NO_HOOKS
     hooks = holding;
     hook_count = 2;
 #endif
-    r = begin(tc, a, s, answers, sizeof block);
+    r = begin(tc, a, s, answers, size);
     hooks = NULL;
     hook_count = 0;
     tools[0].run = slow;
@@ -593,6 +593,12 @@ static int slowly(tcall *tc, tcall_agent *a, script *s,
     memset(trail, 0, sizeof trail);
     held = 0;
     return r;
+}
+
+static int slowly(tcall *tc, tcall_agent *a, script *s,
+                  const char *const *answers, int parallel)
+{
+    return begin_slowly(tc, a, s, answers, parallel, sizeof block);
 }
 
 static bool in_order(const script *s)
@@ -635,6 +641,24 @@ static void test_parallel(void)
         CHECK(strcmp(trail, "3x") == 0 && held == 0 && tc.block.high == 0);
         CHECK(items(&a, TCALL_ITEM_CALL) == items(&a, TCALL_ITEM_RESULT));
     }
+}
+
+/* Where memory ends in the middle of them, all is released, too. */
+static void test_parallel_memory(void)
+{
+    size_t size, ended = 0;
+    for (size = 1200; size < 8000; size += 8 * CHECK_EVERY) {
+        tcall tc;
+        tcall_agent a;
+        script s;
+        int r = begin_slowly(&tc, &a, &s, slow_first, 3, size);
+        if (r == TCALL_OK)
+            r = tcall_agent_run(&a, tcall_str_of("go"));
+        CHECK(r == TCALL_OK || r == TCALL_E_MEMORY);
+        CHECK(held == 0 && tc.block.high == 0);
+        ended += r == TCALL_E_MEMORY && trail[0];
+    }
+    CHECK(ended > 0);
 }
 
 static bool granted;
@@ -721,6 +745,7 @@ int main(void)
     test_close();
     test_errors();
     test_parallel();
+    test_parallel_memory();
     test_parallel_approval();
     test_memory();
     return check_sum("test_agent");

@@ -14,11 +14,13 @@ static char block[8192], result[4096], told[4096];
 static tcall tc;
 static tcall_call call;
 static tcall_writer out;
-static int runs, asked, again, hooks_failed;
+static int runs, asked, again, hooks_failed, repair_error;
 
 static int set(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
     runs++;
+    if (tcall_json_int(tcall_json_get(args, "n"), 0) == 7)
+        return tcall_write_text(w, "all seven motors are set, as you asked");
     if (tcall_json_int(tcall_json_get(args, "n"), 0) != 13)
         return tcall_write_text(w, "set");
     tcall_write_text(w, "the motor is stuck");
@@ -43,7 +45,8 @@ static int repair(void *user, const tcall_call *refused, tcall_writer *w)
     CHECK(refused->error < 0 && !refused->repaired);
     if (again-- > 0)
         return TCALL_E_AGAIN;
-    return tcall_write_text(w, (const char *)user);
+    tcall_write_text(w, (const char *)user);
+    return repair_error;
 }
 
 static void hear(void *user, const tcall_event *event)
@@ -130,6 +133,7 @@ static void test_refused(void)
         CHECK(!call.repaired && !call.validated && call.faults == 1);
         provenance();
         CHECK(says("\"by\":\"model\"") && says("\"by\":\"repair\""));
+        CHECK(!says("\"value\"") && !says("\"repaired_arguments\""));
         CHECK(says(rows[i].outcome) && says("\"path\":\"/n\""));
         tcall_writer_init(&out, result, sizeof result - 1);
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_INVALID && runs == 0);
@@ -192,6 +196,8 @@ static void test_accepted(void)
     provenance();
     CHECK(says("\"repaired\":true") && says("single-quote") &&
           says("\"path\":\"/n\"") && says("\"outcome\":\"ok\""));
+    CHECK(says("\"value\":{\"n\":1,\"m\":2}"));
+    CHECK(says("\"repaired_arguments\":\"{\\\"n\\\":1,"));
     tcall_release(&tc, &call);
 }
 
@@ -357,10 +363,30 @@ static void test_less_room(void)
         CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
         CHECK(room < 3 ? out.fill == 0 : says("set"));
         tcall_release(&tc, &call);
+        begin(NULL, "{\"n\":7,\"m\":1}"); /* nor a failure that was none */
+        again = 1;
+        tcall_hydrate(&tc, &call);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_AGAIN && !out.fill);
+        tcall_writer_init(&out, result, room);
+        CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK && runs == 1);
+        CHECK(!says("success"));
+        tcall_release(&tc, &call);
     }
     again = 0;
     hooks = NULL;
     hook_count = 0;
+}
+
+/* What a repair wrote before it failed is no repair. */
+static void test_failed_repair(void)
+{
+    repair_error = TCALL_E_CLOSED;
+    begin("{\"n\":1,\"m\":1}", "{\"n\":true,\"m\":1}");
+    CHECK(tcall_hydrate(&tc, &call) == TCALL_E_INVALID && asked == 1);
+    CHECK(!call.repaired && !call.other);
+    CHECK(tcall_invoke(&tc, &call, &out) == TCALL_E_INVALID && runs == 0);
+    tcall_release(&tc, &call);
+    repair_error = 0;
 }
 
 /* Metadata is JSON or refused. */
@@ -483,6 +509,7 @@ int main(void)
     test_rooms();
     test_errors_cut();
     test_less_room();
+    test_failed_repair();
     test_failure();
     return check_sum("test_attempts");
 }

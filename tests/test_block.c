@@ -581,8 +581,9 @@ int main(int argc, char **argv)
         if (argc < 3 || i == strtoul(argv[2], NULL, 10))
             try_program(i, step);
     /* what failed does not fail again: but for one in a hundred, where more of
-     * the same call failed next */
-    CHECK(100 * failed_again <= followed && 3 * at_once >= 2 * followed);
+     * the same call failed next; few cases say nothing of how many */
+    CHECK(100 * failed_again <= followed);
+    CHECK(followed < 1000 || 3 * at_once >= 2 * followed);
     printf("test_block: %lu programs, need followed at most %lu times; once in "
            "%lu of %lu cases, failed again in %lu\n",
            (unsigned long)TCALL_ARRAY_LEN(programs),

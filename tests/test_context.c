@@ -130,6 +130,7 @@ static int ask_too_much(tcall_ctx *cx, void *user)
     for (i = 0; i < 100; i++)
         CHECK(!tcall_scratch(cx, names[i % 4], SIZE_MAX - i));
     CHECK(!tcall_scratch(cx, "half", SIZE_MAX / 2));
+    CHECK(tcall_scratch(cx, "nothing", 0)); /* a mark has no size */
     return TCALL_OK;
 }
 
@@ -753,6 +754,33 @@ static void test_glance(void)
     CHECK(says("e=\\\"1234567890123456789012345\\\", ...): it is stuck"));
 }
 
+/* A hook may shorten what had no room: then nothing was cut. */
+static int floods(tcall_ctx *cx, tcall_json args, tcall_writer *w)
+{
+    int i;
+    (void)cx, (void)args;
+    for (i = 0; i < 9999; i++)
+        tcall_write_text(w, "more ");
+    return TCALL_OK;
+}
+
+static int shortens(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_set_output(cx, tcall_str_of("{\"a\":1}"));
+}
+
+static void test_shortened(void)
+{
+    prepare();
+    tools[0].run = floods;
+    tools[0].output = "{\"type\":\"object\"}";
+    CHECK(once("{}") == TCALL_E_MEMORY);
+    set_hook(&hooks[0], TCALL_DID_EXECUTE, shortens, NULL);
+    desc.hook_count = 1;
+    CHECK(once("{}") == TCALL_OK && strcmp(result, "{\"a\":1}") == 0);
+}
+
 #define LONG_NAME                                                    \
     "a_name_of_a_property_that_is_much_longer_than_any_that_a_model" \
     "_would_like"
@@ -786,7 +814,7 @@ static void test_example(void)
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
     prepare();
     tools[0].parameters =
-        "{\"type\":\"object\",\"required\":[\"a\",\"" LONG_NAME "\"],"
+        " {\"type\":\"object\",\"required\":[\"a\",\"" LONG_NAME "\"],"
         "\"properties\":{\"a\":{\"const\":4},\"b\":{},\"" LONG_NAME
         "\":{\"type\":\"integer\"}}}";
     CHECK(once("{}") == TCALL_E_INVALID);
@@ -794,8 +822,9 @@ static void test_example(void)
     prepare(); /* as many items as there must be */
     tools[0].parameters = TCALL_JSON({
         "type" : "object",
-        "required" : [ "two", "any", "many" ],
+        "required" : [ "one", "two", "any", "many" ],
         "properties" : {
+            "one" : {"type" : "integer"},
             "two" :
                 {"type" : "array", "minItems" : 2, "items" : {"enum" : [7]}},
             "any" : {"type" : "array", "minItems" : 1},
@@ -807,7 +836,7 @@ static void test_example(void)
         }
     });
     CHECK(once("{}") == TCALL_E_INVALID);
-    CHECK(says("Example: work(two=[7,7], any=[\\\"value\\\"], "
+    CHECK(says("Example: work(one=1, two=[7,7], any=[\\\"value\\\"], "
                "many=[\\\"value\\\",\\\"value\\\""));
 }
 
@@ -897,6 +926,7 @@ int main(void)
     test_result();
     test_metadata();
     test_glance();
+    test_shortened();
     test_example();
     test_unchecked();
     test_sizes();

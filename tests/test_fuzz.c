@@ -151,6 +151,9 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (once_in(3))
         tcall_set_result(cx, tcall_str_of("title"),
                          tcall_str_of(once_in(2) ? "{\"a\":[1]}" : "{broken"));
+    if (cx->call->tool->output && once_in(2))
+        return tcall_write_text(out, once_in(2) ? "{\"a\":[1,2]}"
+                                                : "{\"a\":[1,\"\xc3\xa4\",9]}");
     much = once_in(4) ? chance(3000) : chance(20);
     for (i = 0; i < much; i++)
         tcall_write_text(out, "ab \"\xc3\xa4");
@@ -181,8 +184,15 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         }                                                             \
     })
 
+#define OUTPUT                                                               \
+    TCALL_JSON({                                                             \
+        "type" : "object",                                                   \
+        "properties" : {"a" : {"type" : "array", "items" : {"maximum" : 3}}} \
+    })
+
 static const tcall_tool tools[] = {{.name = "look",
                                     .parameters = PARAMETERS,
+                                    .output = OUTPUT,
                                     .run = tool,
                                     .permissions = TCALL_READ},
                                    {.name = "change",

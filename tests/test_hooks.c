@@ -536,6 +536,7 @@ static void test_forgotten(void)
             tc.desc.now_ms = NULL;
         CHECK(ask("1", "work", "{}") == TCALL_E_USAGE && runs == 0);
         CHECK(says(missing[i]));
+        CHECK(call.cx.failure.status == 0);
     }
 }
 
@@ -547,6 +548,8 @@ static void on_event(void *user, const tcall_event *e)
     (void)user;
     asked += e->kind == TCALL_EVENT_APPROVAL;
     given += e->kind == TCALL_EVENT_VERDICT;
+    if (e->kind == TCALL_EVENT_APPROVAL || e->kind == TCALL_EVENT_VERDICT)
+        CHECK(e->call == &call && !e->text.ptr && !e->turn && !e->error);
 }
 
 static void test_ledger(void)

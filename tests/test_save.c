@@ -193,6 +193,12 @@ static void test_flags(machine *m)
 
 /* While the second of three calls waits for a verdict: the first one is not
  * made again, and the turn goes on without a word of the user. */
+static uint32_t late(void *user)
+{
+    (void)user;
+    return 4711;
+}
+
 static void test_waiting(machine *m)
 {
     static const char *const turns[] = {
@@ -210,7 +216,9 @@ static void test_waiting(machine *m)
     {
         tcall_str saved = save(m);
         start(m, sizeof m->block);
+        m->agent.desc.transport.now_ms = late;
         CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_AGAIN);
+        CHECK(m->agent.turn.started == 4711); /* its time begins anew */
     }
     CHECK(finish(m) == TCALL_E_APPROVAL && runs == 1);
     later = false;
