@@ -21,6 +21,8 @@ FIXES = {
     "a repair that does not parse shows old tokens": (
         "call", "    tcall_forget_(call);\n    call->step = TCALL_STEP_PARSE;",
         "    call->step = TCALL_STEP_PARSE;"),
+    "a repair that failed, and what it wrote": (
+        "call", "    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))\n        return call->error;\n", ""),
     "a call that was cut runs": (
         "call", "    if (call->incomplete)\n", "    if (false)\n"),
     "a call that was cut is repaired": (
