@@ -2836,7 +2836,8 @@ typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
  * and must live until tcall_unbind_service; added again it comes first. One for
  * the call is copied to the block, so that other calls may add it, too. Returns
- * TCALL_E_USAGE for the session of a call that has none, or TCALL_E_MEMORY. */
+ * TCALL_E_USAGE for one without a name, and for the session of a call that has
+ * none, or TCALL_E_MEMORY. */
 TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
                                  tcall_scope scope);
 /* Removes a service from a session. */
@@ -3985,7 +3986,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #define TOOLCALL_MCP_STASH 96
 #endif
 
-/* A server: zero is the default of whatever is left out. */
+/* A server: zero is the default of whatever is left out. It needs a name and a
+ * sink. */
 typedef struct tcall_mcp_desc {
     const char *name;    /* of the server; this and version are in flash */
     const char *version; /* default: "1" */
@@ -4042,7 +4044,8 @@ typedef struct tcall_mcp {
     } at_work;
 } tcall_mcp;
 
-/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+/* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
+ * desc.sink; TCALL_E_TOOL when a row has no shape
  * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
  * is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
@@ -14158,6 +14161,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
     return review.error;
 }
 
+static bool tcall_has_nameless_(const tcall_service *services, size_t count)
+{
+    for (; services && count; services++, count--)
+        if (!services->name)
+            return true;
+    return false;
+}
+
 /* The same for the registry itself. */
 TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
@@ -14176,6 +14187,9 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
                   "hooks and hook_count belong together: give both");
     TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
                   "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review,
+                  tcall_has_nameless_(desc->services, desc->service_count),
+                  "services has one without a name: nobody could find it");
     TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
                   "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
@@ -14882,7 +14896,8 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     while (dispatch.next) {
         tcall_listener *listener = dispatch.next;
         dispatch.next = listener->next;
-        if (!listener->kinds || listener->kinds >> kind & 1)
+        if (listener->on_event &&
+            (!listener->kinds || listener->kinds >> kind & 1))
             listener->on_event(listener->user, event);
     }
     tc->dispatch = dispatch.outer;
@@ -18022,7 +18037,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 /* Returns the service with this name, or NULL. */
 static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
-    while (list && strcmp(list->name, name) != 0)
+    while (list && (!list->name || strcmp(list->name, name) != 0))
         list = list->next;
     return list;
 }
@@ -18062,6 +18077,8 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
+    if (!service->name)
+        return TCALL_E_USAGE;
     if (scope == TCALL_SCOPE_SESSION) {
         if (!cx->session)
             return TCALL_E_USAGE;
@@ -20575,6 +20592,8 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     const tcall_call *call = cx->call;
     tcall_masked_ masked;
     tcall_writer out;
+    if (!audit->sink)
+        return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
     tcall_write_pair_(&out, "call_id", call->id);
@@ -28063,7 +28082,7 @@ static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
 
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = TCALL_OK;
+    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
     uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;

@@ -52,7 +52,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 /* Returns the service with this name, or NULL. */
 static tcall_service *tcall_service_(tcall_service *list, const char *name)
 {
-    while (list && strcmp(list->name, name) != 0)
+    while (list && (!list->name || strcmp(list->name, name) != 0))
         list = list->next;
     return list;
 }
@@ -92,6 +92,8 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
+    if (!service->name)
+        return TCALL_E_USAGE;
     if (scope == TCALL_SCOPE_SESSION) {
         if (!cx->session)
             return TCALL_E_USAGE;

@@ -36,7 +36,8 @@ typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
  * and must live until tcall_unbind_service; added again it comes first. One for
  * the call is copied to the block, so that other calls may add it, too. Returns
- * TCALL_E_USAGE for the session of a call that has none, or TCALL_E_MEMORY. */
+ * TCALL_E_USAGE for one without a name, and for the session of a call that has
+ * none, or TCALL_E_MEMORY. */
 TCALL_API int tcall_bind_service(tcall_ctx *cx, tcall_service *service,
                                  tcall_scope scope);
 /* Removes a service from a session. */

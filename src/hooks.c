@@ -255,6 +255,8 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     const tcall_call *call = cx->call;
     tcall_masked_ masked;
     tcall_writer out;
+    if (!audit->sink)
+        return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
     tcall_write_pair_(&out, "call_id", call->id);

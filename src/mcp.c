@@ -648,7 +648,7 @@ static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
 
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = TCALL_OK;
+    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
     uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;

@@ -57,7 +57,8 @@
 #define TOOLCALL_MCP_STASH 96
 #endif
 
-/* A server: zero is the default of whatever is left out. */
+/* A server: zero is the default of whatever is left out. It needs a name and a
+ * sink. */
 typedef struct tcall_mcp_desc {
     const char *name;    /* of the server; this and version are in flash */
     const char *version; /* default: "1" */
@@ -114,7 +115,8 @@ typedef struct tcall_mcp {
     } at_work;
 } tcall_mcp;
 
-/* Prepares a server. Returns TCALL_OK; TCALL_E_TOOL when a row has no shape
+/* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
+ * desc.sink; TCALL_E_TOOL when a row has no shape
  * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
  * is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);

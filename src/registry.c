@@ -639,7 +639,8 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
     while (dispatch.next) {
         tcall_listener *listener = dispatch.next;
         dispatch.next = listener->next;
-        if (!listener->kinds || listener->kinds >> kind & 1)
+        if (listener->on_event &&
+            (!listener->kinds || listener->kinds >> kind & 1))
             listener->on_event(listener->user, event);
     }
     tc->dispatch = dispatch.outer;

@@ -349,6 +349,14 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
     return review.error;
 }
 
+static bool tcall_has_nameless_(const tcall_service *services, size_t count)
+{
+    for (; services && count; services++, count--)
+        if (!services->name)
+            return true;
+    return false;
+}
+
 /* The same for the registry itself. */
 TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
@@ -367,6 +375,9 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
                   "hooks and hook_count belong together: give both");
     TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
                   "services and service_count belong together: give both");
+    TCALL_REFUSE_(&review,
+                  tcall_has_nameless_(desc->services, desc->service_count),
+                  "services has one without a name: nobody could find it");
     TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
                   "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT

@@ -107,6 +107,7 @@ static void test_registry(void)
 {
     static const tcall_validator nothing = {"mine", "1", NULL, NULL};
     static const tcall_service service = {"clock", NULL, NULL};
+    static const tcall_service nameless = {NULL, NULL, NULL};
     static tcall_tool rows[1];
     prepare();
     desc.tools = NULL;
@@ -123,6 +124,11 @@ static void test_registry(void)
     desc.services = &service;
     REFUSED("tcall_desc: services and service_count belong together: give "
             "both\n");
+    prepare();
+    desc.services = &nameless;
+    desc.service_count = 1;
+    REFUSED("tcall_desc: services has one without a name: nobody could find "
+            "it\n");
     prepare();
     desc.tool_count = 65536;
     desc.tools = NULL;

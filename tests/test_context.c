@@ -79,6 +79,7 @@ static void test_session(void)
     static tcall_service rows[3] = {
         {"a", &rows[0], NULL}, {"b", &rows[1], NULL}, {"c", &rows[2], NULL}};
     tcall_session session;
+    tcall_service nameless = {NULL, NULL, NULL};
     tcall_ctx cx;
     int i;
     memset(&session, 0, sizeof session);
@@ -93,6 +94,12 @@ static void test_session(void)
     CHECK(!rows[1].next);
     tcall_unbind_service(&session, &rows[2]);
     CHECK(session.services == &rows[1]);
+    CHECK(tcall_bind_service(&cx, &nameless, TCALL_SCOPE_SESSION) ==
+          TCALL_E_USAGE);
+    nameless.next = session.services; /* added by hand */
+    session.services = &nameless;
+    cx.tc = &tc;
+    CHECK(tcall_find_service(&cx, "b") == &rows[1]);
     CHECK(tcall_stage_name(0) && tcall_stage_name(TCALL_STAGE_COUNT - 1));
     CHECK(!tcall_stage_name(-1) && !tcall_stage_name(TCALL_STAGE_COUNT));
 }

@@ -515,9 +515,20 @@ static void test_audit(void)
     log_error = 0;
 }
 
+static int hook_error;
+
+static void on_hook(void *user, const tcall_event *e)
+{
+    (void)user;
+    if (e->kind == TCALL_EVENT_HOOK)
+        hook_error = e->error;
+}
+
 /* What the user of a hook forgot is told at the first call. */
 static void test_forgotten(void)
 {
+    static tcall_audit nobody;
+    static const tcall_hook audit[] = {TCALL_AUDIT(&nobody)};
     static char memory[256];
     tcall_rate rate = {1, 10, 0, 0}, no_rate = {0, 10, 0, 0};
     tcall_concurrency none = {0, 0};
@@ -538,6 +549,12 @@ static void test_forgotten(void)
         CHECK(says(missing[i]));
         CHECK(call.cx.failure.status == 0);
     }
+    start(audit, 1, TCALL_READ); /* it is only told, as the tool has run */
+    tc.desc.on_event = on_hook;
+    CHECK(ask("1", "work", "{}") == TCALL_OK && runs == 1);
+#ifndef TOOLCALL_NO_EVENTS
+    CHECK(hook_error == TCALL_E_USAGE);
+#endif
 }
 
 /* ---- approval later ---- */

@@ -703,6 +703,14 @@ static void test_other_ways(void)
     tcall_mcp_desc desc = hand_desc();
     desc.room_size = sizeof(struct led) - 1;
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_MEMORY);
+    {
+        tcall_mcp_desc less = desc;
+        less.sink = NULL;
+        CHECK(tcall_mcp_init(&server, &less) == TCALL_E_USAGE);
+        less.sink = desc.sink;
+        less.name = NULL;
+        CHECK(tcall_mcp_init(&server, &less) == TCALL_E_USAGE);
+    }
     desc = hand_desc();
     rows[1].shape = NULL;
     rows[1].parameters = text_schema;

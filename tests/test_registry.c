@@ -389,9 +389,10 @@ static void tell(void *user, const tcall_event *event)
 static void test_listeners(void)
 {
     static char letters[] = "abcd";
-    static tcall_listener three[3], nested;
+    static tcall_listener three[3], nested, deaf; /* no function: not told */
     size_t i;
     start(false, 0);
+    tcall_subscribe(&tc, &deaf);
     for (i = 0; i < 3; i++) {
         list[i] = &three[i];
         list[i]->on_event = tell;

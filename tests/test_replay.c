@@ -1,4 +1,5 @@
-/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT, REASONING, SAVE. */
+/* Needs: SCHEMA, AGENT, PROVIDERS, SERVERS, LENIENT, REASONING, SAVE, STREAM.
+ */
 /* What goes back to the provider: calls as they were understood, names and ids
  * that it takes, and each request begins with the one before it. */
 #ifdef TEST_LINKED

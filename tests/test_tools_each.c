@@ -302,6 +302,37 @@ static void foreign(void)
     row("each", all, "names and contents that are not UTF-8");
 }
 
+/* -- What was forgotten ---------------------------------------------------- */
+
+/* Every tool whose row is that of the table itself, or whose workspace or page
+ * memory nobody has set up. */
+static void forgotten(void)
+{
+    static ttool_workspace closed;
+    static ttool_web empty;
+    size_t i, k;
+    all = true;
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < TOOLS; i++)
+            rows[i].user = k ? (void *)&closed : NULL;
+        for (i = 0; i < TCALL_ARRAY_LEN(works); i++) {
+            if (k && i > 5) /* the last ones have no workspace */
+                break;
+            PART(call_tool(works[i].tool, works[i].arguments, NULL) ==
+                 TCALL_E_USAGE);
+            PART(says(k ? "ttool_workspace_open" : "ttool_rows"));
+        }
+        for (i = 0; i < TOOLS; i++)
+            rows[i].user = k ? (void *)&empty : NULL;
+        PART(call_tool("webfetch", TCALL_JSON({"url" : "https://a.example/"}),
+                       NULL) == TCALL_E_USAGE);
+        PART(says(k ? "ttool_web_init" : "ttool_rows"));
+        PART(k || call_tool("task", TCALL_JSON({"prompt" : "x"}), NULL) ==
+                      TCALL_E_USAGE);
+    }
+    row("each", all, "what was not set up is told, and nothing runs");
+}
+
 int main(void)
 {
     const char *dir = getenv("TMPDIR");
@@ -346,6 +377,8 @@ int main(void)
     row("each", all, "titles and results");
     long_work();
     foreign();
+    verdict = TCALL_VERDICT_ALLOW;
+    forgotten();
     ttool_workspace_close(&ws);
     remove_tree(root);
     return tools_sum("test_tools_each");

@@ -339,7 +339,10 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     ttool_read_ s;
     char *low;
     memset(&s, 0, sizeof s);
-    s.ws = ttool_begin_((ttool_workspace *)cx->user);
+    s.ws = ttool_enter_(cx, out);
+    if (!s.ws)
+        return TCALL_E_USAGE;
+    ttool_begin_(s.ws);
     s.out = out;
     s.start = out->len;
     s.alone = count == 1;
@@ -710,14 +713,18 @@ static int ttool_load_read_(tcall_ctx *cx, const ttool_place *at,
 
 static int ttool_write_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    ttool_workspace *ws = ttool_begin_((ttool_workspace *)cx->user);
+    ttool_workspace *ws = ttool_enter_(cx, out);
     tcall_str content = ttool_arg_(args, "content"), text;
-    ttool_place *at = (ttool_place *)ttool_take_(ws, sizeof *at);
+    ttool_place *at;
     ttool_old_ old;
     ttool_change_ c;
     bool make;
-    int r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
-               : TCALL_E_MEMORY;
+    int r;
+    if (!ws)
+        return TCALL_E_USAGE;
+    at = (ttool_place *)ttool_take_(ttool_begin_(ws), sizeof *at);
+    r = at ? ttool_find_target_(cx, ttool_arg_(args, "file_path"), at, out)
+           : TCALL_E_MEMORY;
     if (r < 0)
         return r;
     make = !at->exists &&
@@ -947,7 +954,10 @@ static int ttool_edit_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     size_t n, i;
     int r;
     memset(&e, 0, sizeof e);
-    e.ws = ttool_begin_((ttool_workspace *)cx->user);
+    e.ws = ttool_enter_(cx, out);
+    if (!e.ws)
+        return TCALL_E_USAGE;
+    ttool_begin_(e.ws);
     e.old = ttool_arg_(args, "old_string");
     e.with = ttool_arg_(args, "new_string");
     at = (ttool_place *)ttool_take_(e.ws, sizeof *at);

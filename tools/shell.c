@@ -370,9 +370,12 @@ static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
 static int ttool_bash_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     const ttool_shell *shell = (const ttool_shell *)cx->user;
-    ttool_bash_ *run = (ttool_bash_ *)tcall_scratch(
-        cx, "bash", sizeof *run + shell->desc.keep);
+    ttool_bash_ *run;
     int r;
+    if (!shell)
+        return ttool_nobody_(cx, out);
+    run = (ttool_bash_ *)tcall_scratch(cx, "bash",
+                                       sizeof *run + shell->desc.keep);
     if (!run)
         return TCALL_E_MEMORY;
     if (!run->pid) {

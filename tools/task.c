@@ -146,10 +146,13 @@ static void ttool_task_progress_(ttool_child_ *c, tcall_ctx *cx)
 static int ttool_task_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     ttool_task *task = (ttool_task *)cx->user;
-    tcall_agent *a = task->desc.agent;
+    tcall_agent *a;
     ttool_child_ *c;
     tcall_str text;
     int r;
+    if (!task)
+        return ttool_nobody_(cx, out);
+    a = task->desc.agent;
     if (!a)
         cx->result.suggestion = "Do it yourself, step by step.";
     if (!a)

@@ -73,11 +73,14 @@ static int ttool_todo_save_(tcall_ctx *cx, const ttool_todo *todo,
 static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     ttool_todo *todo = (ttool_todo *)cx->user;
-    size_t spare = todo->at ? 0 : todo->half;
+    size_t spare;
     tcall_json todos = tcall_json_get(args, "todos"), one;
     int left = 0, count = tcall_json_count(todos), r = TCALL_OK;
     tcall_str text;
     tcall_writer w;
+    if (!todo)
+        return ttool_nobody_(cx, out);
+    spare = todo->at ? 0 : todo->half;
     ttool_title_(cx, "Write the task list", tcall_str_of(""));
     tcall_writer_init(&w, todo->memory + spare, todo->half);
     if (tcall_write_json(&w, todos) < 0)
@@ -105,10 +108,12 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int ttool_todo_read_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
+    const ttool_todo *todo = (const ttool_todo *)cx->user;
     (void)args;
+    if (!todo)
+        return ttool_nobody_(cx, out);
     ttool_title_(cx, "Read the task list", tcall_str_of(""));
-    return tcall_write_verbatim(out,
-                                ttool_todo_list((const ttool_todo *)cx->user));
+    return tcall_write_verbatim(out, ttool_todo_list(todo));
 }
 
 /* clang-format off */

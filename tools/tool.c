@@ -118,6 +118,26 @@ void ttool_close_(int *handle)
     *handle = -1;
 }
 
+int ttool_nobody_(tcall_ctx *cx, tcall_writer *out)
+{
+    return ttool_fail_(cx, out, TCALL_E_USAGE, "",
+                       "its row has no user: make the rows with ttool_rows");
+}
+
+ttool_workspace *ttool_enter_(tcall_ctx *cx, tcall_writer *out)
+{
+    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    if (ws && ws->desc.sys && ws->root >= 0)
+        return ws;
+    if (ws)
+        ttool_fail_(cx, out, TCALL_E_USAGE, "",
+                    "no workspace is open: ttool_workspace_open was not "
+                    "called, or it failed");
+    else
+        ttool_nobody_(cx, out);
+    return NULL;
+}
+
 ttool_workspace *ttool_begin_(ttool_workspace *ws)
 {
     char *low = (char *)ws->desc.memory, *high = low + ws->desc.memory_size;
@@ -182,8 +202,10 @@ static bool ttool_begin_long_(ttool_workspace *ws, size_t size,
 static int ttool_run_piece_(tcall_ctx *cx, tcall_json args, tcall_writer *out,
                             const ttool_pieces_ *tool, uint32_t *turn)
 {
-    ttool_workspace *ws = (ttool_workspace *)cx->user;
+    ttool_workspace *ws = ttool_enter_(cx, out);
     int r = TCALL_OK;
+    if (!ws)
+        return TCALL_E_USAGE;
     if (*turn && (*turn != ws->turn || !ws->long_call))
         return ttool_fail_(cx, out, TCALL_E_FAILED, "",
                            "another search took its place\nTry again.");

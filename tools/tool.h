@@ -66,6 +66,10 @@ int ttool_confirm_(tcall_ctx *cx, tcall_writer *out, const char *path);
 
 /* -- A call and its memory ------------------------------------------------ */
 
+/* Fails the call of a tool whose row names nothing to work with. */
+int ttool_nobody_(tcall_ctx *cx, tcall_writer *out);
+/* The workspace of a call's tool. NULL, and why is written: none is open. */
+ttool_workspace *ttool_enter_(tcall_ctx *cx, tcall_writer *out);
 /* Begins a call: all memory is free but what a longer one keeps. */
 ttool_workspace *ttool_begin_(ttool_workspace *ws);
 /* n bytes, aligned, until the call ends; NULL: there are not so many. */

@@ -448,12 +448,19 @@ static int ttool_webfetch_run_(tcall_ctx *cx, tcall_json args,
                                tcall_writer *out)
 {
     ttool_web *web = (ttool_web *)cx->user;
-    const ttool_web_desc *d = &web->desc;
-    ttool_fetch_ *f = web->fetch;
+    const ttool_web_desc *d;
+    ttool_fetch_ *f;
     tcall_str url = ttool_arg_(args, "url");
     uint32_t now = tport_posix_now_ms();
     size_t start = out->len;
     int r = TCALL_OK;
+    if (!web)
+        return ttool_nobody_(cx, out);
+    d = &web->desc;
+    f = web->fetch;
+    if (!f)
+        return ttool_fail_(cx, out, TCALL_E_USAGE, "",
+                           "ttool_web_init was not called, or it failed");
     if (web->call && web->call != cx->call)
         return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
     if (!web->call) {

@@ -21,6 +21,8 @@ FIXES = {
     "a repair that does not parse shows old tokens": (
         "call", "    tcall_forget_(call);\n    call->step = TCALL_STEP_PARSE;",
         "    call->step = TCALL_STEP_PARSE;"),
+    "a repair that failed, and what it wrote": (
+        "call", "    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))\n        return call->error;\n", ""),
     "a call that was cut runs": (
         "call", "    if (call->incomplete)\n", "    if (false)\n"),
     "a call that was cut is repaired": (
@@ -199,6 +201,12 @@ FIXES = {
     # hooks and limits
     "a limit of time without a clock": (
         "hooks", "    return cx->tc->desc.now_ms\n               ? TCALL_OK", "    return true\n               ? TCALL_OK"),
+    "a log that goes nowhere": ("hooks", "    if (!audit->sink)\n", "    if (false)\n"),
+    "a listener without a function": (
+        "registry", "        if (listener->on_event &&\n", "        if (true &&\n"),
+    "a service without a name": (
+        "context", "(!list->name || strcmp(list->name, name) != 0)", "(strcmp(list->name, name) != 0)"),
+    "a service of the registry without a name": ("tools", "        if (!services->name)\n", "        if (false)\n"),
     "a limit that lets no call run": ("hooks", "    if (!limit->max)\n", "    if (false)\n"),
     "more calls than the rate": ("hooks", "if (rate->used >= rate->burst)", "if (false)"),
     "a filter that is not asked": (
@@ -281,7 +289,7 @@ FIXES = {
     "progress that nobody sees": (
         "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
     "events that were not asked for": (
-        "registry", "if (!listener->kinds || listener->kinds >> kind & 1)", "if (true)"),
+        "registry", "            (!listener->kinds || listener->kinds >> kind & 1))\n", "            true)\n"),
     "a retry that does not say why": (
         "stages", "TCALL_EVENT_RETRY, cx->failure.reason);", "TCALL_EVENT_RETRY, tcall_str_of(\"\"));"),
     "an error event without words": (

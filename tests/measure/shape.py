@@ -120,7 +120,7 @@ def main():
         print("{:12}{:9}{:6}{:10}{:7.1f}{:8}{:7}{:11.1f}{:11.1f}".format(*row))
     whole = open(ROOT + "/toolcall.h").read().count("\n") - foundation
     figures = [  # what, value, the least, the most, and the most until then
-        ("lines of toolcall.h", whole, 0, 14000, 24400),  # with shapes, waits, saving, attempts, a contract for every name
+        ("lines of toolcall.h", whole, 0, 14000, 24420),  # with shapes, waits, saving, attempts, a contract for every name
         ("lines of declarations", total["declared"], 0, 1700, 3160),  # with shapes and read
         ("public functions", total["public"], 0, 125, 133),
         ("median of functions", statistics.median(lengths), 0, 12, None),

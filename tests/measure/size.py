@@ -78,8 +78,8 @@ KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
         "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "OPENAI", "AGENT"}}
 # What is aimed at on an M4 with -Os, and what it is held at until then: since
 # calls are attempts and turns have an offer, limits and images.
-BARS = {("core", "M4 -Os"): (28 * 1024, 44_100),
-        ("agent", "M4 -Os"): (41 * 1024, 66_750)}
+BARS = {("core", "M4 -Os"): (28 * 1024, 44_200),
+        ("agent", "M4 -Os"): (41 * 1024, 66_850)}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
 STACK_HELD = {# a repair that waits is read again; hooks around each other
