@@ -186,6 +186,7 @@ static void test_headers(void)
         {"Hosts", "b", NULL, NULL},
         {"Hos", "b", NULL, NULL},
         {"authorization", "b", NULL, "headers hold the one"},
+        {"1st.good", "yes", NULL, NULL},
     };
     tcall_header headers[TCALL_AGENT_HEADERS + 1];
     tcall_agent_desc desc;

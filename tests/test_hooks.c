@@ -520,8 +520,11 @@ static int hook_error;
 static void on_hook(void *user, const tcall_event *e)
 {
     (void)user;
-    if (e->kind == TCALL_EVENT_HOOK)
-        hook_error = e->error;
+    if (e->kind != TCALL_EVENT_HOOK)
+        return;
+    hook_error = e->error;
+    CHECK(e->call == &call && !e->turn && !e->item && !e->status);
+    CHECK(tcall_str_eq(e->text, tcall_str_of("audit")));
 }
 
 /* What the user of a hook forgot is told at the first call. */

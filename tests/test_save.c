@@ -228,6 +228,30 @@ static void test_waiting(machine *m)
     CHECK(strstr(request, "\"tool_call_id\":\"c\",\"content\":\"3\"") != NULL);
 }
 
+/* A call waits in the second turn: those of the first have their results. */
+static void test_second(machine *m)
+{
+    static const char *const turns[] = {ASKS(CALL("a", "1")), SAYS("One."),
+                                        ASKS(CALL("b", "2") "," CALL("c", "3")),
+                                        SAYS("Three.")};
+    canned = turns;
+    later = false;
+    runs = 0;
+    start(m, sizeof m->block);
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("fire")) == TCALL_OK);
+    later = true;
+    CHECK(tcall_agent_run(&m->agent, tcall_str_of("more")) == TCALL_E_APPROVAL);
+    CHECK(runs == 1);
+    {
+        tcall_str saved = save(m);
+        start(m, sizeof m->block);
+        CHECK(tcall_agent_load(&m->agent, saved) == TCALL_E_AGAIN);
+    }
+    later = false;
+    CHECK(finish(m) == TCALL_OK && runs == 3 && said(m, "Three."));
+    CHECK(strstr(request, "\"tool_call_id\":\"c\",\"content\":\"3\"") != NULL);
+}
+
 /* What was offered before the restart, and is not permitted any more. */
 static void test_less(machine *m)
 {
@@ -419,6 +443,7 @@ int main(void)
     test_busy(&m);
     test_rest(&m);
     test_waiting(&m);
+    test_second(&m);
     test_less(&m);
     test_plan(&m);
     test_damage(&m);

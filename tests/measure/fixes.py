@@ -23,6 +23,8 @@ FIXES = {
         "    call->step = TCALL_STEP_PARSE;"),
     "a repair that failed, and what it wrote": (
         "call", "    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))\n        return call->error;\n", ""),
+    "coerced, and not checked as it is meant": (
+        "call", "            r = tcall_hydrate_check_(tc, call, false);\n", "            ;\n"),
     "a call that was cut runs": (
         "call", "    if (call->incomplete)\n", "    if (false)\n"),
     "a call that was cut is repaired": (
