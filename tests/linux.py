@@ -39,7 +39,7 @@ LEAN = "-DTOOLCALL_NO_SHAPES -DTTOOL_NO_ICONV"
 # Aimed at are 400,000 bytes: missed since programs run in a sandbox, pages are
 # read with their links, lists and tables, reasoning and images go back, and a
 # person sees calls, waits and changes of files.
-BARS = {"bytes": 462_000, "start, ms": 5, "resident, KB": 2048}
+BARS = {"bytes": 466_000, "start, ms": 5, "resident, KB": 2048}
 FLAGS = ("-Os -std=c99 -D_DEFAULT_SOURCE -ffunction-sections -fdata-sections "
          "-fno-asynchronous-unwind-tables -Wl,-z,noseparate-code "
          "-I. -DMBEDTLS_CONFIG_FILE=\"tests/firmware/mbedtls_linux.h\"")
