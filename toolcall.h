@@ -2448,6 +2448,7 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
     bool ledger_used;     /* this call took the verdict of a ledger's row */
@@ -3631,7 +3632,6 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
-    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -18990,6 +18990,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 /* Completes what the call waits for. */
 static void tcall_await_(tcall_ctx *cx, int r)
 {
+    cx->asks = r == TCALL_E_APPROVAL;
     if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
@@ -25224,7 +25225,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+    agent->delivered = agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -25369,11 +25370,11 @@ static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
 }
 
 /* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
+ * called more often than it has to. Nobody knows when a verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
         !agent->desc.transport.now_ms)
         return true;
     return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
@@ -25383,25 +25384,23 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
+    int open = 0, asking = 0, i;
     for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
+            open++;
+            asking += agent->batch[i].cx.asks;
+        }
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
+    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
         if (agent->batch[i].cx.state != TCALL_DONE_)
             tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
     agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
