@@ -257,8 +257,6 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     *run = *cx->call;
     run->arguments = text;
     error = tcall_hydrate_try_(cx->tc, run);
-    if (error == TCALL_OK)
-        error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
         return error;
     cx->injected = run->args;
@@ -284,10 +282,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
         return tcall_inject_(cx, text);
     call->arguments = text;
     call->approved = false;
-    call->error = tcall_hydrate_try_(tc, call);
-    if (call->error == TCALL_OK)
-        call->error = tcall_hydrate_bind_(tc, call);
-    return call->error;
+    return call->error = tcall_hydrate_try_(tc, call);
 }
 
 /* Where the output did not fit, keeps whole characters and says so. Returns the

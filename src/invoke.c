@@ -216,6 +216,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 /* Completes what the call waits for. */
 static void tcall_await_(tcall_ctx *cx, int r)
 {
+    cx->asks = r == TCALL_E_APPROVAL;
     if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
