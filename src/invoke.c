@@ -11,7 +11,8 @@
 
 void tcall_cancel(tcall_call *call, int error)
 {
-    call->cx.stop = error;
+    if (call)
+        call->cx.stop = error;
 }
 
 /* Replays the stage of approval in the middle of a run. */
@@ -20,6 +21,8 @@ int tcall_approval(tcall_ctx *cx)
     uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
     int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
     cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
     cx->next_hook = 0;
