@@ -403,6 +403,7 @@ typedef struct tcall_block {
     size_t size;
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
+    size_t lent; /* of low: its end, lent to what is written just now */
     size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
@@ -2106,6 +2107,13 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
+/* What a function that may call the program's leaves for those that these call:
+ * some of them would change what is under way. */
+typedef struct tcall_work_ {
+    const struct tcall *busy; /* the registry itself: one is at work */
+    size_t kept; /* calls that begin below this height are not released */
+} tcall_work_;
+
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -2115,6 +2123,7 @@ typedef struct tcall {
     int error;      /* of tcall_init */
     size_t missing; /* bytes that did not fit, of what lasts */
     size_t call_at; /* where in the block the last call begins */
+    tcall_work_ work;
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2124,6 +2133,7 @@ typedef struct tcall {
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
                       * is no agent */
+    const void *agent;
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
@@ -2136,7 +2146,8 @@ typedef struct tcall {
  * block yet. Defaults and roots of schemas are checked where the block has room
  * for that beside. After an error nothing can be called, and every function
  * that takes the tcall fails with the same error; a zeroed tcall fails with
- * TCALL_E_USAGE. */
+ * TCALL_E_USAGE. So does this from a function that this tcall has called, and
+ * nothing has changed. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Returns how large desc->block should be, in bytes aligned to 8, for one call
  * at a time with so many bytes of arguments and output together, or 0 where
@@ -2448,6 +2459,8 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
+    bool at_work;                  /* it has called the program */
     bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2525,8 +2538,10 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
- * has changed, where one that was hydrated after it still holds something. */
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
+ * one that was hydrated after it still holds something, or may, and from a
+ * function that the call has called, or one after it. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
@@ -3604,7 +3619,8 @@ struct tcall_agent {
     tcall_agent_desc desc;   /* with its defaults */
     tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
-    tcall_flag cancelled; /* by tcall_agent_cancel */
+    const tcall_agent *self; /* where tcall_agent_init has succeeded */
+    tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
@@ -3629,7 +3645,6 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     tcall_writer out; /* counts a request; of the call whose turn it is */
@@ -4335,6 +4350,21 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Lends the first free bytes to what is written there while the program may be
+ * called: nobody else gets them, and nobody takes them for what lasts. */
+TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+{
+    block->low += size;
+    block->lent += size;
+    tcall_block_room_(block, 0); /* notes the peak */
+}
+
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t size)
+{
+    block->low -= size;
+    block->lent -= size;
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -13217,6 +13247,8 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
 int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
 {
     tcall_item image = *item;
+    if (chat->block->lent) /* a result is being written at its end */
+        return TCALL_E_USAGE;
     if (item->kind != TCALL_ITEM_IMAGE)
         return tcall_chat_copy_(chat, item);
     tcall_chat_overwrite_(chat, item->text);
@@ -13229,7 +13261,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
-    if (chat->start + *at >= chat->block->low)
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
     item->error = head->error;
@@ -13262,7 +13294,7 @@ bool tcall_chat_drop(tcall_chat *chat)
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (tcall_chat_next(chat, &at, &item)) {
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
         bool opens = tcall_item_opens_(&item);
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
@@ -13338,6 +13370,13 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
     if (tc->ready)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
+}
+
+/* Is a function at work that may call the program's? Memory that was not set up
+ * yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
+{
+    return tc->work.busy == tc;
 }
 
 /* Returns what the tool needs: everything when it declares nothing. */
@@ -14157,7 +14196,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 {
     size_t i;
     int r;
+    if (tcall_is_busy_(tc))
+        return TCALL_E_USAGE;
     memset(tc, 0, sizeof *tc);
+    tc->work.busy = tc; /* desc->report is the program's */
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
@@ -14172,6 +14214,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
+    tc->work.busy = NULL;
     if (r < 0)
         tc->desc.tool_count = tc->name_count = 0;
     return r;
@@ -14195,6 +14238,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
+    tc.work.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
     copy.report = NULL;
@@ -15899,6 +15943,8 @@ typedef struct tcall_ranking_ {
     tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t count;           /* of all tools; a scorer may add others */
+    size_t lent;            /* of the block, to query and records */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -15945,7 +15991,7 @@ static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
         ranking->timed_out = true;
         return false;
     }
-    for (; *i < desc->tool_count; ++*i)
+    for (; *i < ranking->count; ++*i)
         if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
             return true;
     return false;
@@ -16000,8 +16046,8 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ *records = ranking->records;
-    size_t count = ranking->tc->desc.tool_count, i;
-    memset(records, 0, count * sizeof *records);
+    size_t i;
+    memset(records, 0, ranking->count * sizeof *records);
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         records[i].length = 1;
         ranking->tools++;
@@ -16009,7 +16055,7 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
     if (ranking->timed_out)
         return;
     tcall_index_read_(ranking->opts->index, query, records);
-    for (i = 0; i < count; i++)
+    for (i = 0; i < ranking->count; i++)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
@@ -16149,22 +16195,23 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 /* ---- the ranking */
 
 /* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block. Nothing of it is held: the next who needs memory may
- * take it. */
+ * free part of the block, which lends it until the ranking ends. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
     char *gap = tcall_block_gap_(block);
     size_t skip = (0 - (uintptr_t)gap) & 7;
     size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    size_t all = size + ranking->count * sizeof(tcall_record_);
     if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
     ranking->query = (tcall_query_ *)(void *)(gap + skip);
     if (all <= tcall_block_free_(block)) {
-        tcall_block_room_(block, all);
         ranking->records = (tcall_record_ *)(void *)(gap + size);
+        size = all;
     }
+    ranking->lent = size;
+    tcall_block_lend_(block, size);
     return TCALL_OK;
 }
 
@@ -16190,6 +16237,7 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     int error;
     memset(ranking, 0, sizeof *ranking);
     ranking->tc = tc;
+    ranking->count = desc->tool_count;
     ranking->input = input;
     tcall_ranking_options_(ranking, opts);
     opts = ranking->opts;
@@ -16439,6 +16487,7 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
+    tcall_block_unlend_(&tc->block, ranking.lent);
     return count;
 }
 
@@ -16588,6 +16637,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
+    tcall_block_unlend_(&tc->block, ranking.lent);
     return TCALL_OK;
 }
 
@@ -16670,12 +16720,33 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
+/* The call begins to call the program's functions. Returns what was before. */
+TCALL_SHARED_ tcall_work_ tcall_work_begin_(tcall *tc, tcall_call *call,
+                                            size_t high)
+{
+    tcall_work_ outer = tc->work;
+    tc->work.busy = tc;
+    tc->work.kept = high;
+    call->cx.at_work = true;
+    return outer;
+}
+
+TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
+{
+    call->cx.tc->work = outer;
+    call->cx.at_work = false;
+    return r;
+}
+
 int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     /* Memory is given back from its end only. */
-    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+    if (cx->at_work || call->block_high < tc->work.kept ||
+        (call->block_high < tc->call_at && tc->call_at < tc->block.high))
         return TCALL_E_USAGE;
+    if (cx->end)
+        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -16848,7 +16919,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
+    tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_block_unlend_(block, why.cap);
     tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17237,7 +17310,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
+    tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
+    tcall_block_unlend_(&tc->block, out.cap);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -17279,7 +17354,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
 }
 
-int tcall_hydrate(tcall *tc, tcall_call *call)
+/* Hydrates the call, or goes on with its repair. */
+static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
     int r = call->error;
@@ -17295,6 +17371,16 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    tcall_work_ outer;
+    if (call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, tc->block.high);
+    return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
 /* Writes what the schema or shape says, fault by fault. */
@@ -18909,6 +18995,15 @@ static int tcall_walk_(tcall_ctx *cx)
 
 #endif
 
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -18919,6 +19014,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
@@ -18994,6 +19090,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    cx->end = NULL;
     return call->error;
 }
 
@@ -19018,16 +19115,15 @@ static void tcall_output_again_(tcall_ctx *cx)
         tcall_write_failure_(cx);
 }
 
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
     tcall_wait_begin_(&cx->wait);
     if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
         tcall_await_(cx, TCALL_E_AGAIN);
         return TCALL_E_AGAIN;
     }
@@ -19045,6 +19141,16 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_work_ outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, call->block_high);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can
@@ -25056,6 +25162,13 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ &&
+           tcall_is_busy_(agent->desc.tc);
+}
+
 /* Returns why no further round may begin, or TCALL_OK. */
 TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 {
@@ -25079,8 +25192,6 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    if (agent->desc.parallel > 1)
-        said *= 2; /* results wait for each other */
     tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
@@ -25123,7 +25234,8 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
     int result;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+    if (!answered || tcall_agent_busy_(agent) || index < 0 ||
+        !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
@@ -25166,11 +25278,45 @@ static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
     return lacks > 0;
 }
 
+/* Which call of the last answer has this id. */
+static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int position = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item) &&
+           !tcall_str_eq(item.id, id))
+        position += item.kind == TCALL_ITEM_CALL;
+    return position;
+}
+
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
+{
+    char *first = agent->chat.block->base + agent->chat.start;
+    int position = tcall_agent_position_(agent, id);
+    size_t at = agent->answer_at, next = at;
+    tcall_item item;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_position_(agent, item.id) > position)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
+    agent->call_at++;
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    size_t from = agent->chat.block->low - agent->chat.start;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ ||
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         !tcall_agent_lacks_result_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
@@ -25179,7 +25325,8 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         tcall_agent_spare_(agent, 0);
         return result;
     }
-    if (++agent->call_at == (size_t)agent->answer.calls) {
+    tcall_agent_place_(agent, call->id, from);
+    if (agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -25207,10 +25354,12 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
     if (count > 1)
         agent->batch = (tcall_call *)tcall_block_take_(
             block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
+    if (!agent->batch) {
+        agent->batch = &agent->call;
+        count = 1;
+    }
+    agent->desc.tc->work.kept = block->high;
+    return count;
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
@@ -25218,10 +25367,14 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t need = block->need;
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
+    int room = tcall_agent_batch_room_(agent), count = 0, index, error;
+    for (index = 0; count < room; index++) {
         tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        if (!tcall_agent_asked_(agent, index, call))
+            break;
+        if (!tcall_agent_lacks_result_(agent, call->id))
+            continue;
+        error = tcall_hydrate(agent->desc.tc, call);
         /* One that has the id of another, or no memory beside it, waits until
          * those before it are done. */
         if (tcall_agent_same_id_(agent, count) ||
@@ -25232,11 +25385,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         }
         /* It still gets a result, which says that the limit is reached. */
         if (++agent->turn.calls > agent->desc.max_calls ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            (agent->desc.no_parallel && index > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
+        count++;
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = 0;
+    agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -25282,24 +25436,26 @@ static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
     return error;
 }
 
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+/* Adds what came of a call to the conversation. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text)
 {
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error == TCALL_OK)
-            error = tcall_agent_add_attached_(agent, call);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
+    size_t from = agent->chat.block->low - agent->chat.start;
+    int error = tcall_agent_add_result_(agent, call, text, call->error);
+    if (error == TCALL_OK)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error == TCALL_OK)
+        tcall_agent_place_(agent, call->id, from);
+    return error;
+}
+
+/* Returns how many calls of the batch have not ended. */
+static int tcall_agent_open_calls_(const tcall_agent *agent)
+{
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    return open;
 }
 
 /* Returns TCALL_E_MEMORY where the call failed because the block is too small,
@@ -25309,7 +25465,7 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t wanted = call->cx.wanted;
-    size_t left = (size_t)(agent->batch_count - agent->delivered);
+    size_t left = (size_t)tcall_agent_open_calls_(agent) + 1;
     bool noticed = call->error >= 0 && agent->out.fill;
     if (wanted && !noticed) { /* a quarter of the room is for the call */
         size_t size = head + wanted + wanted / 3 + 8;
@@ -25332,9 +25488,9 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
     size_t before = block->need;
     int result;
     block->need = 0;
-    block->low += taken;
+    tcall_block_lend_(block, taken);
     result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    block->low -= taken;
+    tcall_block_unlend_(block, taken);
     if (block->need)
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, before);
@@ -25342,7 +25498,7 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
 }
 
 /* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
+ * will lie. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
     tcall_block *block = &agent->desc.tc->block;
@@ -25364,10 +25520,8 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
-    if (agent->current == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
+    return tcall_agent_deliver_(agent, call,
+                                tcall_slice_(out->buf, out->fill));
 }
 
 /* Adds what a call waits for, counted from now. */
@@ -25395,12 +25549,7 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    int open = 0, asking = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_) {
-            open++;
-            asking += agent->batch[i].cx.asks;
-        }
+    int open = tcall_agent_open_calls_(agent), asking = 0, i;
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
@@ -25408,19 +25557,29 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
             tcall_agent_await_(agent, &agent->batch[i]);
+            asking += agent->batch[i].cx.asks;
+        }
     agent->waiting = 0;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* Gives back what the batch took. */
+static void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    if (agent->batch_count)
+        tcall_block_back_(&tc->block, agent->batch_high);
+    agent->batch_count = 0;
+    tc->work.kept = 0;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
  * next round. */
 static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
+    tcall_agent_batch_end_(agent);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -25446,7 +25605,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     }
     if (result < 0 && !tcall_waits_(result))
         return result;
-    return agent->delivered < agent->batch_count
+    return tcall_agent_open_calls_(agent)
                ? tcall_agent_rotate_(agent, result)
                : tcall_agent_batch_done_(agent, over);
 }
@@ -25458,15 +25617,10 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
+        if (call->cx.end)
+            call->cx.end(call);
     }
-    if (agent->batch_count)
-        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
-    agent->batch_count = 0;
+    tcall_agent_batch_end_(agent);
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -25541,20 +25695,29 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     if (!need || !agent->provider || !agent->model)
         return 0;
     tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* results wait for each other */
-        need += 2 * bytes;
     return need + tcall_agent_size_(desc, &made);
+}
+
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
 }
 
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
+    const char *problem = tcall_agent_problem_(desc);
     tcall_block *block;
     size_t size;
-    memset(agent, 0, sizeof *agent);
-    agent->problem = tcall_agent_problem_(desc);
-    if (!agent->problem && desc->tc->offer)
-        agent->problem = "tc has an agent already: each needs one of its own";
-    if (agent->problem)
+    if (!problem && desc->tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(desc->tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
@@ -25574,6 +25737,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
     desc->tc->key = desc->key;
+    desc->tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return tcall_agent_set_path_(agent);
 }
@@ -25582,7 +25746,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_agent_desc before = agent->desc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     agent->problem = desc->tc == before.tc
                          ? tcall_agent_problem_(desc)
@@ -26334,6 +26498,8 @@ TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
+    tcall_work_ *work = &agent->desc.tc->work;
+    work->busy = agent->desc.tc;
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
     if (error < 0)
@@ -26341,6 +26507,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
+    work->busy = NULL; /* who hears of it may say what is next */
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
     return error;
@@ -26368,6 +26535,8 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
+    if (tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
     if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (agent->state != TCALL_AGENT_IDLE_)
@@ -26377,12 +26546,10 @@ static int tcall_agent_ready_(tcall_agent *agent)
 }
 
 /* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
-                              const tcall_picked *tools, int count)
+static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_ready_(agent);
-    if (error == TCALL_OK)
-        error = tcall_agent_hear_(agent, text);
+    int error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
     error = tcall_agent_offer_(agent, text, tools, count);
@@ -26395,6 +26562,20 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+/* The same where one may begin; nobody who is called meanwhile does that. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    tcall *tc = agent->desc.tc;
+    int error = tcall_agent_ready_(agent);
+    if (error < 0)
+        return error;
+    tc->work.busy = tc;
+    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    tc->work.busy = NULL;
+    return error;
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -26451,9 +26632,10 @@ int tcall_agent_step(tcall_agent *agent)
 {
     int result;
     if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ ||
+        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
@@ -26461,7 +26643,9 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    return tcall_agent_waits_(agent, result);
+    result = tcall_agent_waits_(agent, result);
+    agent->desc.tc->work.busy = NULL;
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -26778,7 +26962,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     uint32_t state;
     int error = TCALL_E_PROTOCOL;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;

@@ -104,7 +104,8 @@ struct tcall_agent {
     tcall_agent_desc desc;   /* with its defaults */
     tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
-    tcall_flag cancelled; /* by tcall_agent_cancel */
+    const tcall_agent *self; /* where tcall_agent_init has succeeded */
+    tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
@@ -129,7 +130,6 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
     tcall_writer out; /* counts a request; of the call whose turn it is */

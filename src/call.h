@@ -39,6 +39,7 @@ typedef struct tcall_attachment {
  * people. */
 typedef struct tcall_result {
     int error;                  /* TCALL_OK: success */
+    bool ran; /* the tool was called, and not only to ask for approval */
     tcall_str output;           /* valid as long as the buffer of out */
     tcall_str title;            /* short */
     tcall_str metadata;         /* JSON text */
@@ -101,6 +102,8 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
+    bool at_work;                  /* it has called the program */
     bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -178,8 +181,10 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
- * has changed, where one that was hydrated after it still holds something. */
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
+ * one that was hydrated after it still holds something, or may, and from a
+ * function that the call has called, or one after it. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is

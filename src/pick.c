@@ -28,6 +28,8 @@ typedef struct tcall_ranking_ {
     tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t count;           /* of all tools; a scorer may add others */
+    size_t lent;            /* of the block, to query and records */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -74,7 +76,7 @@ static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
         ranking->timed_out = true;
         return false;
     }
-    for (; *i < desc->tool_count; ++*i)
+    for (; *i < ranking->count; ++*i)
         if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
             return true;
     return false;
@@ -129,8 +131,8 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
 {
     tcall_query_ *query = ranking->query;
     tcall_record_ *records = ranking->records;
-    size_t count = ranking->tc->desc.tool_count, i;
-    memset(records, 0, count * sizeof *records);
+    size_t i;
+    memset(records, 0, ranking->count * sizeof *records);
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
         records[i].length = 1;
         ranking->tools++;
@@ -138,7 +140,7 @@ static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
     if (ranking->timed_out)
         return;
     tcall_index_read_(ranking->opts->index, query, records);
-    for (i = 0; i < count; i++)
+    for (i = 0; i < ranking->count; i++)
         query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
@@ -278,22 +280,23 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 /* ---- the ranking */
 
 /* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block. Nothing of it is held: the next who needs memory may
- * take it. */
+ * free part of the block, which lends it until the ranking ends. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
     char *gap = tcall_block_gap_(block);
     size_t skip = (0 - (uintptr_t)gap) & 7;
     size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    size_t all = size + ranking->count * sizeof(tcall_record_);
     if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
     ranking->query = (tcall_query_ *)(void *)(gap + skip);
     if (all <= tcall_block_free_(block)) {
-        tcall_block_room_(block, all);
         ranking->records = (tcall_record_ *)(void *)(gap + size);
+        size = all;
     }
+    ranking->lent = size;
+    tcall_block_lend_(block, size);
     return TCALL_OK;
 }
 
@@ -319,6 +322,7 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     int error;
     memset(ranking, 0, sizeof *ranking);
     ranking->tc = tc;
+    ranking->count = desc->tool_count;
     ranking->input = input;
     tcall_ranking_options_(ranking, opts);
     opts = ranking->opts;
@@ -568,6 +572,7 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
+    tcall_block_unlend_(&tc->block, ranking.lent);
     return count;
 }
 
@@ -717,6 +722,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
+    tcall_block_unlend_(&tc->block, ranking.lent);
     return TCALL_OK;
 }
 
