@@ -62,7 +62,7 @@ def taken(path):
     """What to compile of an example, the calls of lint, how many tools."""
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
     parts, calls, rows = [], "", 0
-    for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|^TCALL_ARGS\(|"
+    for m in re.finditer(r"^#define (?:[^\n]*\\\n)*[^\n]*\n|"
                          r"^TCALL_(?:OPEN_|EMPTY_)*(?:SHAPE|LIST|CHOICE)(?:_AS)?\([^\n]*\n|"
                          r"^(?:static )?(?:const )?tcall_tool (\w+)\[\w*\] = |"
                          r"^\s*tool\.(name|description|parameters|shape) = ",
