@@ -265,8 +265,8 @@ FIXES = {
         "context", "    if (cx->stop < 0)\n        return cx->stop;\n", ""),
     "finished at no time": ("invoke", "        cx->finished = tcall_now_(cx->tc);\n", ""),
     "a permission that is optional, and always there": (
-        "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
-        "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
+        "context", "tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow",
+        "(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
         "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
     # events
@@ -374,7 +374,7 @@ FIXES = {
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
     "a key without its value": (
         "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
-    "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
+    "a size that wraps around": ("context", "if (size >= head && cx->tc)", "if (cx->tc)"),
 }
 
 
