@@ -3,8 +3,8 @@
  *
  * For the desk and for CI, where a table of tools is made: what providers
  * would refuse and what models would not understand. build/lint is a program
- * around it. What tcall_init refuses and notes is found by tcall_init itself, so
- * both always agree. It asks the strict modes of OpenAI and Anthropic, so it
+ * around it. What tcall_init refuses and notes is found by tcall_init itself,
+ * so both always agree. It asks the strict modes of OpenAI and Anthropic, so it
  * needs the library with SCHEMA, REPORT, STRICT, OPENAI and ANTHROPIC.
  *
  *     static void print(void *user, const ttool_finding *finding) { ... }
