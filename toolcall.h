@@ -11366,7 +11366,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -11431,10 +11431,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -11579,7 +11583,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
@@ -12132,10 +12136,36 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* Decodes the next character of a JSON string, whose bytes the writer has to
+ * get at once, and moves *at past it. Returns how many they are. */
+static size_t tcall_say_char_(const char **at, char bytes[4])
+{
+    size_t len = tcall_text_char_(at, bytes);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        bytes[len++] = *(*at)++;
+    return len;
+}
+
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_say_char_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -12241,7 +12271,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_say_char_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -17426,8 +17456,10 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
-    return cx->tc && (permissions & ~(tcall_may_(cx->tc, cx->call->tool) &
-                                      cx->tc->desc.allow)) == 0;
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
