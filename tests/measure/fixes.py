@@ -265,8 +265,8 @@ FIXES = {
         "context", "    if (cx->stop < 0)\n        return cx->stop;\n", ""),
     "finished at no time": ("invoke", "        cx->finished = tcall_now_(cx->tc);\n", ""),
     "a permission that is optional, and always there": (
-        "context", "tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow",
-        "(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
+        "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
+        "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
         "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
     # events
