@@ -1760,13 +1760,14 @@ typedef struct tcall_item {
      * end too early without a word of the provider are found by tcall_hydrate.
      */
     int error;
-    tcall_str id; /* of a call, and of its result */
+    tcall_str id; /* of a call, and of its result; no other call has it */
     tcall_str name;
     /* The provider's signature of a reasoning, call or text; goes back with
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool synthetic_id; /* the provider gave no id, nine letters and digits were
+                        * made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
@@ -1785,7 +1786,10 @@ typedef struct tcall_chat {
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end; of an image only its place in memory,
+/* Adds a copy of the item at the end. A call that has no id, or that of a call
+ * before it, gets one that is made up, and so does its result: the first call
+ * of the last answer that came with the result's id, and has no result yet, is
+ * the one that it belongs to. Of an image only its place in memory is kept,
  * where it has to stay as long as the conversation holds it. Images that were
  * in that memory before are gone: a sentence says so in their place. Returns
  * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
@@ -2131,8 +2135,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
-                      * is no agent */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
@@ -2396,7 +2400,8 @@ typedef struct tcall_attachment {
 /* What came of a call. The model reads output, the rest is for programs and
  * people. */
 typedef struct tcall_result {
-    int error;                  /* TCALL_OK: success */
+    int error; /* TCALL_OK: success */
+    bool ran;  /* the tool was called, and not only to ask for approval */
     tcall_str output;           /* valid as long as the buffer of out */
     tcall_str title;            /* short */
     tcall_str metadata;         /* JSON text */
@@ -2499,6 +2504,11 @@ struct tcall_call {
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     const tcall_turn *turn; /* it belongs to; NULL: to none */
+    /* Which call of the conversation it is, said by an agent: the numbers of
+     * its turn, of the answer in that, and of the call in the answer. No other
+     * call has the same; 0: made without an agent. */
+    uint32_t turn_id;
+    uint16_t round, position;
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2699,9 +2709,15 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 
 /* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of the ids of the call and of its session, the
- * session's agent, and, for a sub-agent, of the call that it works for. */
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -2829,15 +2845,15 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
  * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
- * tcall_call_key. The verdict holds once, and only for the same definition of
- * the tool and the same arguments. A tool that is neither idempotent nor only
- * reads runs once for a key, also after a restart if the rows were kept: they
- * hold no pointers (keep desc.hash_key with them, and the conversation, see
- * tcall_agent_save). Agents may share a ledger when their sessions say which of
- * them it is, and sub-agents may: their calls have keys of their own. Where
- * there is a desc.approve, it is asked first. */
+ * tcall_call_key and tcall_call_what. The verdict holds once, and only for the
+ * same definition of the tool and the same arguments. A tool that is neither
+ * idempotent nor only reads runs once for a key, also after a restart if the
+ * rows were kept: they hold no pointers (keep desc.hash_key with them, and the
+ * conversation, see tcall_agent_save). Agents may share a ledger when their
+ * sessions say which of them it is, and sub-agents may: their calls have keys
+ * of their own. Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint64_t key, what; /* tcall_call_key, tcall_call_what */
     uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
@@ -2854,11 +2870,12 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits: key is tcall_call_key of the call that
- * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
- * call with this key waits. */
+/* Decides a call that waits: key and what are tcall_call_key and
+ * tcall_call_what of the call as TCALL_EVENT_APPROVAL told of it. Returns
+ * TCALL_OK, or TCALL_E_UNKNOWN, and nothing is decided, where no call with this
+ * key waits, or it would do something else by now. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
-                                  tcall_verdict verdict);
+                                  uint64_t what, tcall_verdict verdict);
 
 /* Breaks loops within a turn (call->turn; calls without one count as one turn).
  * A call that was made before with success, and whose result nothing that ran
@@ -3018,6 +3035,12 @@ typedef struct tcall_chat_request {
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
+
+/* Returns the id that requests to a provider have for a call with this id:
+ * the id itself, or, where the provider would refuse it, nine letters and
+ * digits, always the same, which it writes to made. */
+TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
+                                 char made[9]);
 
 /* -- For authors of providers -- */
 
@@ -3661,13 +3684,15 @@ struct tcall_agent {
 #ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
- * another: all that was said, the picks, and calls that wait for a verdict or
- * for tcall_agent_result. Keys, tools and images are not in it. Returns
- * TCALL_OK, the error of the writer, or TCALL_E_USAGE while a request or a tool
- * is under way, or a call has run whose result waits for that of another. */
+ * another: all that was said, the picks, and what the turn waits for: an
+ * answer, verdicts, tcall_agent_result. It works at any time, from whatever the
+ * library calls: half an answer is not in it, a call that has begun and may
+ * have had its effect has a result that says so. Keys, tools and images are not
+ * in it. Returns TCALL_OK, the error of the writer, or TCALL_E_USAGE where the
+ * agent was not set up. */
 TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
 /* Puts what tcall_agent_save wrote in place of the conversation, between turns.
- * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
+ * Calls that have no result are checked, and approved, anew. Returns TCALL_OK;
  * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
  * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
  * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
@@ -11396,7 +11421,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -11461,10 +11486,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -11609,7 +11638,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
@@ -12162,10 +12191,36 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* Decodes the next character of a JSON string, whose bytes the writer has to
+ * get at once, and moves *at past it. Returns how many they are. */
+static size_t tcall_say_char_(const char **at, char bytes[4])
+{
+    size_t len = tcall_text_char_(at, bytes);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        bytes[len++] = *(*at)++;
+    return len;
+}
+
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_say_char_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -12271,7 +12326,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_say_char_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -13043,7 +13098,8 @@ enum {
 };
 
 enum {
-    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
+                                made up; it came with those before them */
     TCALL_FLAG_RAW_ = 2,
     TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
@@ -13064,6 +13120,10 @@ typedef struct tcall_item_head_ {
 } tcall_item_head_;
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+/* Bytes of an id that is made here: every provider takes nine letters and
+ * digits. */
+enum { TCALL_MADE_ID_ = 9 };
 
 /* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
@@ -13107,6 +13167,15 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+/* The id of an item: no other call of the conversation has it. */
+static tcall_str tcall_head_id_(const tcall_item_head_ *head)
+{
+    tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
+    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+               ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
+               : id;
 }
 
 /* Parts by number, for loops over them. */
@@ -13179,7 +13248,7 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
     if (item->synthetic_id)
-        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        flags |= TCALL_FLAG_MADE_ID_;
     if (item->raw)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
@@ -13244,18 +13313,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
-{
-    tcall_item image = *item;
-    if (chat->block->lent) /* a result is being written at its end */
-        return TCALL_E_USAGE;
-    if (item->kind != TCALL_ITEM_IMAGE)
-        return tcall_chat_copy_(chat, item);
-    tcall_chat_overwrite_(chat, item->text);
-    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
-    return tcall_chat_copy_(chat, &image);
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -13265,7 +13322,9 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->synthetic_id =
+        head->flags & TCALL_FLAG_MADE_ID_ &&
+        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
@@ -13275,10 +13334,18 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Is it said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -13346,15 +13413,145 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* Makes up an id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
 {
-    uint32_t number = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, number /= 10)
-        id[i] = (char)('0' + number % 10);
-    return tcall_slice_(id, 9);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    size_t at = 0;
+    tcall_item item;
+    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
+        tcall_str other;
+        if (item.kind != TCALL_ITEM_CALL)
+            continue;
+        other = tcall_short_id_(item.id, others);
+        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
+            tcall_str_eq(item.id, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that the call at this place is to get after the one it came
+ * with; gives an empty one where it keeps its own. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
+                                           char made[TCALL_MADE_ID_])
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str id = tcall_head_id_(head);
+    if (id.len && !tcall_chat_has_id_(chat, at, id))
+        return tcall_slice_(made, 0);
+    head->flags |= TCALL_FLAG_MADE_ID_;
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, at, id));
+    return id;
+}
+
+/* Has the call a result from this place on? */
+static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+{
+    tcall_item item;
+    while (tcall_chat_next(chat, &at, &item))
+        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+            return true;
+    return false;
+}
+
+/* Finds the call that a result with this id belongs to: the first of the last
+ * answer that has it, or came with it, and has no result. Gives its own id. */
+TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
+{
+    size_t at = 0, answer = 0, next = 0;
+    tcall_item item;
+    bool model = false, users;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        users = tcall_item_is_users_(&item);
+        if (!model && !users)
+            answer = at;
+        model = !users;
+    }
+    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_str came = tcall_head_part_(
+            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
+        if (came.ptr != item.id.ptr || item.synthetic_id)
+            came.len -= item.id.len;
+        if (item.kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, next, item.id)) {
+            *id = item.id;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives the call that was added last the id it needs. */
+static int tcall_chat_name_(tcall_chat *chat, size_t at)
+{
+    char made[TCALL_MADE_ID_];
+    tcall_str id = tcall_chat_new_id_(chat, at, made);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
+    if (!tcall_block_room_(chat->block, id.len)) {
+        chat->block->low = at;
+        return TCALL_E_MEMORY;
+    }
+    tcall_chat_shift_(chat, end, end + id.len);
+    tcall_copy_(chat->block->base + end, id);
+    tcall_head_set_len_(head, TCALL_PART_ID_,
+                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
+    return TCALL_OK;
+}
+
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    const size_t at = chat->block->low;
+    tcall_item copy = *item;
+    int error;
+    if (chat->block->lent) /* a result is being written at its end */
+        return TCALL_E_USAGE;
+    if (item->kind == TCALL_ITEM_RESULT)
+        tcall_chat_asked_(chat, &copy.id);
+    if (item->kind == TCALL_ITEM_IMAGE) {
+        tcall_chat_overwrite_(chat, item->text);
+        copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    }
+    error = tcall_chat_copy_(chat, &copy);
+    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
+               ? tcall_chat_name_(chat, at)
+               : error;
 }
 
 /* ==========================================================================
@@ -17512,8 +17709,10 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
-    return cx->tc && (permissions & ~(tcall_may_(cx->tc, cx->call->tool) &
-                                      cx->tc->desc.allow)) == 0;
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
@@ -18363,6 +18562,14 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 
 /* ---- the tool ---- */
 
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
 {
@@ -18370,11 +18577,14 @@ static int tcall_run_call_(tcall_ctx *cx)
     const tcall_hook *around = cx->hook;
     tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
+    bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = true;
+    cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
+        cx->result.ran = ran; /* it only looked */
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;
@@ -18683,14 +18893,6 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 }
 
 /* ---- attempts ---- */
-
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
 
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
  * arguments. */
@@ -19520,13 +19722,12 @@ static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
     return r;
 }
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
 {
-    int r = tcall_hash_asked_(tc, call, out);
-    *out += tcall_hash_definition_(tc, call->tool);
-    return r;
+    uint64_t what;
+    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
+        return 0;
+    return what + tcall_hash_definition_(tc, call->tool);
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -19535,7 +19736,9 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
     for (; call; call = call->turn ? call->turn->parent : NULL) {
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
         tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
         tcall_chain_(tc, &key, session->id);
@@ -19903,7 +20106,7 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     const tcall_session *session = cx->session;
     if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call_(cx->tc, cx->call, key) < 0)
+        !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
     *key +=
         tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
@@ -20171,6 +20374,9 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
         row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
+    /* What was asked before does not run: this is another question. */
+    if (row->what && row->what != what)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
@@ -20189,9 +20395,9 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
-    r = tcall_hash_call_(cx->tc, call, &what);
-    if (r < 0)
-        return r;
+    what = tcall_call_what(cx->tc, call);
+    if (!what)
+        return TCALL_E_MEMORY;
     same = row && row->what == what;
     used = row && row->state >= TCALL_SPENT_;
     if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
@@ -20207,11 +20413,11 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
                         tcall_verdict verdict)
 {
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (!row || row->state != TCALL_ASKED_)
+    if (!row || row->what != what || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
         row->state =
@@ -21244,14 +21450,11 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
-/* Adds a call, with an id that is made up, to the end of the chat. */
+/* Adds a call to the end of the chat, which makes an id up. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
-    char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_chat_make_id_(reader->chat, id);
-    item->synthetic_id = true;
     reader->last = reader->chat->block->low;
     error = tcall_chat_add(reader->chat, item);
     if (error == TCALL_OK)
@@ -21553,26 +21756,10 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
-/* Returns the id, or where it is refused nine letters and digits that are
- * always the same for it. */
-static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
-                               char made[9])
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 {
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    if (tcall_takes_id_(to, id))
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, 9);
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
 /* ---- items ---- */
@@ -21715,25 +21902,6 @@ TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
 
 /* ---- the conversation ---- */
 
-/* Which of the results with this id, counted from 1, belongs to the call that
- * ends at this place; 0 or less: none. Where further calls of the answer have
- * the same id, the last results are theirs. */
-static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
-{
-    tcall_item item;
-    int index = 0;
-    while (tcall_chat_next(chat, &at, &item)) {
-        bool same = tcall_str_eq(item.id, id);
-        if (item.kind == TCALL_ITEM_RESULT)
-            index += same;
-        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
-            break; /* the next answer */
-        else if (item.kind == TCALL_ITEM_CALL)
-            index -= same;
-    }
-    return index;
-}
-
 /* Replaces a call, which ends at this place, by its result. One that is
  * missing is made up: a call without a result would make the whole
  * conversation invalid. */
@@ -21741,16 +21909,17 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    int index = tcall_result_index_(chat, at, call.id);
-    if (index <= 0) {
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
-        return;
     }
-    while (index > 0 && tcall_chat_next(chat, &at, item))
-        index -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     item->synthetic_id = call.synthetic_id;
 }
 
@@ -21831,13 +22000,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-static bool tcall_item_is_users_(const tcall_item *item)
-{
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
-}
-
 /* What stands for an image that is gone. */
 static void tcall_image_gone_(tcall_item *item)
 {
@@ -21879,7 +22041,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for_(history->to, item->id, history->id);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 
@@ -22697,12 +22859,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
     return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
 }
 
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
 /* Is the element a further piece of a known call? */
 static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
@@ -22710,21 +22866,22 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
     tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&
         tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (!numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
@@ -23694,18 +23851,16 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    char id[9];
+    char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
-        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                               tcall_chat_make_id_(reader->chat, id)))
-            return false;
-    }
+    if (!tcall_reader_add_(
+            reader, TCALL_PART_ID_,
+            tcall_chat_new_id_(reader->chat, reader->element, id)))
+        return false;
     head = tcall_reader_head_(reader, reader->element);
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
@@ -25165,8 +25320,7 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
 /* Is the agent at work, or its registry? Who is called then only looks. */
 TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
 {
-    return agent->state != TCALL_AGENT_UNSET_ &&
-           tcall_is_busy_(agent->desc.tc);
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -25225,6 +25379,9 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->provider = agent->desc.provider->name;
     call->by_model = true;
     call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(index + 1);
     return true;
 }
 
@@ -25317,6 +25474,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     size_t from = agent->chat.block->low - agent->chat.start;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_lacks_result_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
@@ -25331,16 +25489,6 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         agent->state = TCALL_AGENT_OPEN_;
     }
     return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
 }
 
 /* Room for so many calls at a time: in the block, or for one in the agent. */
@@ -25375,10 +25523,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (!tcall_agent_lacks_result_(agent, call->id))
             continue;
         error = tcall_hydrate(agent->desc.tc, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && count > 0) {
             tcall_release(agent->desc.tc, call);
             block->need = need;
             break;
@@ -25520,8 +25667,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
-    return tcall_agent_deliver_(agent, call,
-                                tcall_slice_(out->buf, out->fill));
+    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
 }
 
 /* Adds what a call waits for, counted from now. */
@@ -25597,6 +25743,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
+    if (!agent->batch_count)
+        return tcall_agent_batch_done_(agent, over);
     call = &agent->batch[agent->current];
     result = TCALL_E_AGAIN;
     if (over < 0 || tcall_agent_due_(agent, call)) {
@@ -26713,13 +26861,21 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum {
-    TCALL_SAVE_MARK_ = 6,
-    TCALL_SAVE_SUM_ = 4,
-    TCALL_SAVE_REST_ = 0, /* no turn is under way */
-    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
-    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
-};
+enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
+
+typedef enum tcall_saved_ {
+    TCALL_SAVE_REST_,    /* no turn is under way */
+    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
+    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
+    TCALL_SAVE_ASKS_,    /* a request has no answer */
+    TCALL_SAVE_PLANS_    /* the same of a plan */
+} tcall_saved_;
+
+/* The result of a call that was under way. */
+static const char tcall_save_cut_[] =
+    "{\"success\":false,\"error\":\"cut off while it ran: look whether it had "
+    "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
+    "\"cancelled\",\"ran\":true}";
 
 /* ---- out ---- */
 
@@ -26762,54 +26918,87 @@ static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
-/* Writes the items, each after a one; a zero ends them. Returns the number of
- * the item that the last answer begins with. */
+/* Writes an item after its mark. */
+static void tcall_save_item_(tcall_saver_ *saver, const tcall_item *item,
+                             uint32_t mark)
+{
+    tcall_item copy = *item;
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        copy.text.len = 0; /* its bytes are elsewhere */
+    tcall_save_number_(saver, mark);
+    tcall_save_number_(saver, item->kind);
+    tcall_save_number_(saver, (uint32_t)-item->error);
+    tcall_save_number_(saver, tcall_item_flags_(item));
+    for (part = 0; part < TCALL_PARTS_; part++)
+        tcall_save_text_(saver, *tcall_item_part_(&copy, part));
+}
+
+/* Writes the items of the conversation. */
 static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     const tcall_chat *chat = &agent->chat;
     size_t at = 0, next = 0;
     tcall_item item;
-    int part;
     for (; tcall_chat_next(chat, &next, &item); at = next) {
-        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
-        tcall_save_number_(saver, item.kind);
-        tcall_save_number_(saver, (uint32_t)-item.error);
-        tcall_save_number_(saver, tcall_item_flags_(&item));
-        if (item.kind == TCALL_ITEM_IMAGE)
-            item.text.len = 0; /* its bytes are elsewhere */
-        for (part = 0; part < TCALL_PARTS_; part++)
-            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+        if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
+            break; /* the answer is not whole: it is asked for again */
+        tcall_save_item_(saver, &item, at == agent->answer_at ? 2 : 1);
     }
-    tcall_save_number_(saver, 0);
 }
 
-/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
-static int tcall_save_state_(const tcall_agent *agent)
+/* Must it not run again, as it may have had its effect? */
+static bool tcall_save_ran_(const tcall_call *call)
+{
+    return call->cx.result.ran && !call->cx.approval_asked &&
+           !tcall_repeatable_(&call->cx);
+}
+
+/* A call that has begun must not begin again after a restart, whose tool may
+ * have had its effect: what is known of it now is its result then. */
+static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     int i;
-    if (agent->state == TCALL_AGENT_IDLE_)
-        return TCALL_SAVE_REST_;
-    if (agent->state == TCALL_AGENT_PLANNED_)
-        return TCALL_SAVE_PLANNED_;
-    if (agent->state != TCALL_AGENT_CALLS_)
-        return TCALL_E_USAGE;
-    for (i = agent->delivered; i < agent->batch_count; i++) {
-        const tcall_ctx *cx = &agent->batch[i].cx;
-        if (cx->state && !cx->approval_asked)
-            return TCALL_E_USAGE;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        item.kind = TCALL_ITEM_RESULT;
+        item.id = call->id;
+        item.name = call->name;
+        item.error =
+            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
+        item.text = call->cx.settled ? call->cx.result.output
+                                     : tcall_str_of(tcall_save_cut_);
+        if (tcall_agent_lacks_result_(agent, call->id) &&
+            (call->cx.settled || tcall_save_ran_(call)))
+            tcall_save_item_(saver, &item, 1);
     }
-    return TCALL_SAVE_CALLS_;
+}
+
+/* What a turn waits for. */
+static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
+{
+    switch (agent->state) {
+    case TCALL_AGENT_IDLE_: return TCALL_SAVE_REST_;
+    case TCALL_AGENT_CALLS_: return TCALL_SAVE_CALLS_;
+    case TCALL_AGENT_PLANNED_: return TCALL_SAVE_PLANNED_;
+    default: return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
+    }
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    int state = tcall_save_state_(agent), i;
     tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
-    if (state < 0)
-        return state;
+    tcall_work_ outer;
+    int i;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return TCALL_E_USAGE;
+    outer = agent->desc.tc->work;
+    agent->desc.tc->work.busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
     tcall_save_number_(&saver, agent->chat.made);
     tcall_save_number_(&saver, agent->turn.id);
     tcall_save_number_(&saver, agent->turn.rounds);
@@ -26818,6 +27007,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->setting);
     tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
+    tcall_save_begun_(&saver, agent);
+    tcall_save_number_(&saver, 0);
+    agent->desc.tc->work = outer;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
     return tcall_write_bytes(out, sum, sizeof sum);
@@ -26871,8 +27063,33 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     }
 }
 
+/* What has been said, as far as it is loaded. */
+typedef struct tcall_loaded_ {
+    uint32_t open; /* calls of the last answer that have no result */
+    bool users;    /* the last item is of the user's side */
+} tcall_loaded_;
+
+/* May the item stand here? All calls have one result each, right behind the
+ * answer that they are of, before anything else is said. */
+static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+                             const tcall_item *item)
+{
+    const bool users = tcall_item_is_users_(item);
+    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    tcall_str id = item->id;
+    if (next && loaded->open)
+        return false;
+    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
+        return false;
+    loaded->users = users;
+    loaded->open += item->kind == TCALL_ITEM_CALL;
+    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    return true;
+}
+
 /* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
+                            tcall_str *rest)
 {
     tcall_item item;
     uint32_t flags;
@@ -26881,23 +27098,26 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.kind = (uint8_t)tcall_load_number_(rest);
     item.error = -(int)tcall_load_number_(rest);
     flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loaded, &agent->chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
         agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
-/* Adds all items, and counts the calls and results of the last answer. */
+/* Adds all items, and counts the calls of the last answer and those of them
+ * that have a result. */
 static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
 {
     tcall_block *block = agent->chat.block;
+    tcall_loaded_ loaded = {0, true};
     tcall_item item;
     uint32_t mark;
     size_t at;
@@ -26905,36 +27125,42 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
         int error;
         if (mark == 2)
             agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, rest);
+        error = tcall_load_item_(agent, &loaded, rest);
         if (error < 0)
             return error;
     }
     agent->answer.calls = 0;
-    agent->call_at = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-        agent->call_at += item.kind == TCALL_ITEM_RESULT;
-    }
-    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+               ? TCALL_OK
+               : TCALL_E_PROTOCOL;
 }
 
-/* Takes up the turn where it was left. */
-static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+/* Takes up the turn where it was left: calls wait in it, and only there. */
+static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 {
-    if (state != TCALL_SAVE_REST_ &&
-        agent->call_at >= (size_t)agent->answer.calls)
+    static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
+                                     TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
+                                     TCALL_AGENT_OPEN_};
+    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    const bool plans = saved == TCALL_SAVE_PLANNED_;
+    if (saved >= sizeof states || (plans && !waits) ||
+        (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
+    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    if (state == TCALL_SAVE_REST_)
+    agent->tries = 0;
+    agent->state = states[saved];
+    if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
                            TCALL_OK);
-    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
+    return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -26964,6 +27190,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     int error = TCALL_E_PROTOCOL;
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -26982,6 +27209,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
+    agent->desc.tc->work.busy = NULL;
     return error;
 }
 

@@ -36,8 +36,7 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
 /* Is the agent at work, or its registry? Who is called then only looks. */
 TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
 {
-    return agent->state != TCALL_AGENT_UNSET_ &&
-           tcall_is_busy_(agent->desc.tc);
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
 }
 
 /* Returns why no further round may begin, or TCALL_OK. */
@@ -96,6 +95,9 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->provider = agent->desc.provider->name;
     call->by_model = true;
     call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(index + 1);
     return true;
 }
 
@@ -188,6 +190,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     size_t from = agent->chat.block->low - agent->chat.start;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_lacks_result_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
@@ -202,16 +205,6 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         agent->state = TCALL_AGENT_OPEN_;
     }
     return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
 }
 
 /* Room for so many calls at a time: in the block, or for one in the agent. */
@@ -246,10 +239,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if (!tcall_agent_lacks_result_(agent, call->id))
             continue;
         error = tcall_hydrate(agent->desc.tc, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && count > 0) {
             tcall_release(agent->desc.tc, call);
             block->need = need;
             break;
@@ -391,8 +383,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
-    return tcall_agent_deliver_(agent, call,
-                                tcall_slice_(out->buf, out->fill));
+    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
 }
 
 /* Adds what a call waits for, counted from now. */
@@ -468,6 +459,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
+    if (!agent->batch_count)
+        return tcall_agent_batch_done_(agent, over);
     call = &agent->batch[agent->current];
     result = TCALL_E_AGAIN;
     if (over < 0 || tcall_agent_due_(agent, call)) {

@@ -38,8 +38,8 @@ typedef struct tcall_attachment {
 /* What came of a call. The model reads output, the rest is for programs and
  * people. */
 typedef struct tcall_result {
-    int error;                  /* TCALL_OK: success */
-    bool ran; /* the tool was called, and not only to ask for approval */
+    int error; /* TCALL_OK: success */
+    bool ran;  /* the tool was called, and not only to ask for approval */
     tcall_str output;           /* valid as long as the buffer of out */
     tcall_str title;            /* short */
     tcall_str metadata;         /* JSON text */
@@ -142,6 +142,11 @@ struct tcall_call {
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     const tcall_turn *turn; /* it belongs to; NULL: to none */
+    /* Which call of the conversation it is, said by an agent: the numbers of
+     * its turn, of the answer in that, and of the call in the answer. No other
+     * call has the same; 0: made without an agent. */
+    uint32_t turn_id;
+    uint16_t round, position;
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */

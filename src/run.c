@@ -149,6 +149,14 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 
 /* ---- the tool ---- */
 
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
 {
@@ -156,11 +164,14 @@ static int tcall_run_call_(tcall_ctx *cx)
     const tcall_hook *around = cx->hook;
     tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
+    bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = true;
+    cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
+        cx->result.ran = ran; /* it only looked */
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;

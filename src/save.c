@@ -100,6 +100,13 @@ static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
     }
 }
 
+/* Must it not run again, as it may have had its effect? */
+static bool tcall_save_ran_(const tcall_call *call)
+{
+    return call->cx.result.ran && !call->cx.approval_asked &&
+           !tcall_repeatable_(&call->cx);
+}
+
 /* A call that has begun must not begin again after a restart, whose tool may
  * have had its effect: what is known of it now is its result then. */
 static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
@@ -112,12 +119,12 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
         item.kind = TCALL_ITEM_RESULT;
         item.id = call->id;
         item.name = call->name;
-        item.error = call->cx.settled ? call->cx.result.error
-                                      : (int)TCALL_E_CANCELLED;
+        item.error =
+            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
         if (tcall_agent_lacks_result_(agent, call->id) &&
-            (call->cx.settled || call->cx.result.ran))
+            (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
 }
@@ -129,8 +136,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
     case TCALL_AGENT_IDLE_: return TCALL_SAVE_REST_;
     case TCALL_AGENT_CALLS_: return TCALL_SAVE_CALLS_;
     case TCALL_AGENT_PLANNED_: return TCALL_SAVE_PLANNED_;
-    default:
-        return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
+    default: return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
     }
 }
 
@@ -210,8 +216,33 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     }
 }
 
+/* What has been said, as far as it is loaded. */
+typedef struct tcall_loaded_ {
+    uint32_t open; /* calls of the last answer that have no result */
+    bool users;    /* the last item is of the user's side */
+} tcall_loaded_;
+
+/* May the item stand here? All calls have one result each, right behind the
+ * answer that they are of, before anything else is said. */
+static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+                             const tcall_item *item)
+{
+    const bool users = tcall_item_is_users_(item);
+    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    tcall_str id = item->id;
+    if (next && loaded->open)
+        return false;
+    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
+        return false;
+    loaded->users = users;
+    loaded->open += item->kind == TCALL_ITEM_CALL;
+    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    return true;
+}
+
 /* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
+                            tcall_str *rest)
 {
     tcall_item item;
     uint32_t flags;
@@ -220,23 +251,26 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.kind = (uint8_t)tcall_load_number_(rest);
     item.error = -(int)tcall_load_number_(rest);
     flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loaded, &agent->chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
         agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
-/* Adds all items, and counts the calls and results of the last answer. */
+/* Adds all items, and counts the calls of the last answer and those of them
+ * that have a result. */
 static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
 {
     tcall_block *block = agent->chat.block;
+    tcall_loaded_ loaded = {0, true};
     tcall_item item;
     uint32_t mark;
     size_t at;
@@ -244,36 +278,42 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
         int error;
         if (mark == 2)
             agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, rest);
+        error = tcall_load_item_(agent, &loaded, rest);
         if (error < 0)
             return error;
     }
     agent->answer.calls = 0;
-    agent->call_at = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-        agent->call_at += item.kind == TCALL_ITEM_RESULT;
-    }
-    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+               ? TCALL_OK
+               : TCALL_E_PROTOCOL;
 }
 
-/* Takes up the turn where it was left. */
-static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+/* Takes up the turn where it was left: calls wait in it, and only there. */
+static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 {
-    if (state != TCALL_SAVE_REST_ &&
-        agent->call_at >= (size_t)agent->answer.calls)
+    static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
+                                     TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
+                                     TCALL_AGENT_OPEN_};
+    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    const bool plans = saved == TCALL_SAVE_PLANNED_;
+    if (saved >= sizeof states || (plans && !waits) ||
+        (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
+    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    if (state == TCALL_SAVE_REST_)
+    agent->tries = 0;
+    agent->state = states[saved];
+    if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
                            TCALL_OK);
-    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
+    return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -303,6 +343,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     int error = TCALL_E_PROTOCOL;
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -321,6 +362,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
+    agent->desc.tc->work.busy = NULL;
     return error;
 }
 

@@ -185,14 +185,6 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 
 /* ---- attempts ---- */
 
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
  * arguments. */
 static int tcall_approve_again_(tcall_ctx *cx)

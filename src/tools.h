@@ -336,8 +336,8 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
-                      * is no agent */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
