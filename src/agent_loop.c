@@ -75,6 +75,8 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     if (!need || !agent->provider || !agent->model)
         return 0;
     tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* calls hold what they need at the same time */
+        need += 2 * bytes;
     return need + tcall_agent_size_(desc, &made);
 }
 

@@ -30,6 +30,7 @@ typedef struct tcall_ranking_ {
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
     size_t lent;            /* of the block, to query and records */
+    tcall_work_ outer;      /* what is at work around it */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -300,6 +301,14 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
+/* Nobody is called for the ranking any more. Returns r. */
+static int tcall_ranking_end_(const tcall_ranking_ *ranking, int r)
+{
+    tcall_block_unlend_(&ranking->tc->block, ranking->lent);
+    ranking->tc->work = ranking->outer;
+    return r;
+}
+
 /* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
@@ -331,6 +340,8 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
+    ranking->outer = tc->work;
+    tc->work.busy = tc;
     if (opts->timeout_ms && desc->now_ms)
         ranking->started = desc->now_ms(desc->user);
     tcall_query_init_(ranking->query, input, opts->synonyms);
@@ -572,8 +583,7 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_block_unlend_(&tc->block, ranking.lent);
-    return count;
+    return tcall_ranking_end_(&ranking, count);
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
@@ -722,8 +732,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
-    tcall_block_unlend_(&tc->block, ranking.lent);
-    return TCALL_OK;
+    return tcall_ranking_end_(&ranking, TCALL_OK);
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,

@@ -324,6 +324,8 @@ static int tcall_around_(tcall_ctx *cx)
     int r;
     if (!cx->gave_up) {
         r = tcall_next(cx);
+        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+            r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
