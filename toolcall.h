@@ -269,7 +269,9 @@ typedef uint64_t tcall_uint;
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
       "the provider sent something that is not handled here")                 \
-    X(QUOTA, "quota", "the account has no quota or credit left")
+    X(QUOTA, "quota", "the account has no quota or credit left")              \
+    X(NO_ANSWER, "no-answer",                                                 \
+      "what came is complete, but no answer in the format of this provider")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -1205,7 +1207,8 @@ typedef struct tcall_scan {
     uint16_t high;      /* high surrogate that waits for its low one */
     bool wide;  /* a number passed that a double may not hold, as far as its
                    length and exponent say: looked at by who cares */
-    bool split; /* which may come with the next string of the row */
+    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
+    bool split; /* the low one may come with the next string of the row */
     uint8_t half_row; /* a string of this row ended so, */
     uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
@@ -3022,18 +3025,22 @@ enum {
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
-    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_IGNORE, /* true: the element is reasoning; an object: it does
+                           not count */
     TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
                            with TCALL_E_UNHANDLED */
 
-    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
-    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
-    TCALL_FIELD_RESTART,      /* an object: everything before is void */
-    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
-    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    TCALL_FIELD_CHOICE, /* the object that is one of several answers */
+    /* Something that only whole answers have. It counts where its document is
+     * no piece of a stream: that has a PIECE, or an element or a DELTA outside
+     * of it. */
+    TCALL_FIELD_WHOLE_ANSWER,
+    TCALL_FIELD_PIECE,   /* an object that only pieces have */
+    TCALL_FIELD_ERROR,   /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE, /* the words of an error */
     /* Numbers. */
     TCALL_FIELD_INDEX,        /* of the element */
-    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; only number 0 is read */
     TCALL_FIELD_INPUT_TOKENS,
     TCALL_FIELD_OUTPUT_TOKENS,
     /* Words that are looked up. */
@@ -3062,6 +3069,7 @@ enum {
     TCALL_MEANS_ELEMENT_BEGINS,
     TCALL_MEANS_ELEMENT_ENDS,
     TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_RESTART,       /* everything before is void */
     TCALL_MEANS_ANSWER_ENDS
 };
 
@@ -3074,7 +3082,7 @@ typedef struct tcall_word {
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
     TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
     TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
     TCALL_REASONING_DATA,       /* words, signatures and what is no words */
@@ -3167,19 +3175,27 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* there is an item for its text */
-    bool text_ends, parted;  /* the next text is another one; that was told */
-    uint8_t words;           /* the field that brought words of reasoning */
-    bool begins, complete;   /* it said that it begins; that it is over */
-    bool cut;                /* the last call must not run */
-    uint8_t began, finished; /* sets of choices */
+    bool has_text;          /* there is an item for its text */
+    bool text_ends, parted; /* the next text is another one; that was told */
+    uint8_t words;          /* the field that brought words of reasoning */
+    bool begins, complete;  /* it said that it begins; that it is over */
+    bool cut;               /* the last call must not run */
+    bool finished;          /* it said why it stopped */
+    bool was_whole;         /* the last document of it was a whole answer */
+    bool in_page;           /* answer.message is how it begins */
+    bool known;             /* it has a value that matters */
     /* of the current document */
-    uint8_t event;  /* TCALL_MEANS_... */
-    uint8_t choice; /* the number of the one at hand */
+    uint8_t event; /* TCALL_MEANS_... */
+    bool whole;    /* it is a whole answer */
+    bool piece;    /* it is a piece of a stream */
+    bool in_whole; /* at hand is what only whole answers have */
+    bool repeats;  /* there were elements before it */
+    bool stopped;  /* a reason to stop was given */
+    /* of the current choice */
     bool in_choice, choice_known;
-    bool stopped; /* a reason to stop was given */
-    bool whole;   /* it is a whole answer */
-    bool repeats; /* there were elements before it */
+    bool other;      /* it is not the first: does not count */
+    bool cut_before; /* the answer when it began */
+    uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -3192,7 +3208,7 @@ typedef struct tcall_reader {
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, broken;
+    bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
@@ -5886,27 +5902,31 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
-/* May the string at hand hold half a character at its end, or at its begin?
- * Some servers cut the model's words between the escapes of two surrogates. */
-static bool tcall_scan_splits_(const tcall_scan *s)
+/* Half a character stands by itself. Raw JSON text still has its escape. */
+static int tcall_scan_lone_(tcall_scan *s)
 {
-    return s->split && !s->raw_depth &&
-           (s->string_mode == TCALL_STRING_VALUE_ ||
-            s->string_mode == TCALL_STRING_UNHEARD_);
+    if (!s->lone)
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    s->high = 0;
+    s->wide = true;
+    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
+    s->state = TCALL_S_STRING_;
+    return s->error;
 }
 
-/* The string ends behind a high surrogate: the next one of its row has to
- * begin with the low one. */
+/* The string ends behind a high surrogate. The next one of its row may begin
+ * with the low one: some servers cut the model's words between the two. */
 static int tcall_scan_half_(tcall_scan *s)
 {
-    if (!tcall_scan_splits_(s))
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    if (s->string_mode == TCALL_STRING_VALUE_) {
+    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
         s->half = s->high;
         s->half_row = s->row;
+        s->high = 0;
+    } else {
+        tcall_scan_lone_(s);
     }
-    s->high = 0;
-    tcall_scan_string_end_(s);
+    if (!s->error)
+        tcall_scan_string_end_(s);
     return s->error;
 }
 
@@ -5915,19 +5935,18 @@ static int tcall_scan_unit_(tcall_scan *s)
 {
     char out[4];
     uint32_t cp = s->hex;
-    if (s->high) {
-        if (cp < 0xDC00 || cp > 0xDFFF)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
+    if (s->high && low) {
         cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
         s->high = 0;
+    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
+        return s->error;
+    } else if (low) {
+        return TCALL_OK;
     } else if (cp >= 0xD800 && cp <= 0xDBFF) {
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
-               !(tcall_scan_splits_(s) &&
-                 s->string_mode == TCALL_STRING_UNHEARD_)) {
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
     s->state = TCALL_S_STRING_;
@@ -5949,7 +5968,7 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         if (c == '"')
             return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
-        return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        return TCALL_OK;
     }
     if (c == 'u') {
         s->state = TCALL_S_HEX_;
@@ -5957,7 +5976,9 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         s->hex_left = 4;
         return TCALL_OK;
     }
-    plain = s->state == TCALL_S_ESCAPE_ ? tcall_unescape_(c) : (char)0;
+    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
+        return s->error;
+    plain = tcall_unescape_(c);
     if (!plain)
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     s->state = TCALL_S_STRING_;
@@ -6156,6 +6177,8 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
             p = tcall_scan_word_(s, p, p, end);
+        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
+            tcall_scan_lone_(s);
         else if (tcall_scan_escape_(s, *p) == TCALL_OK)
             p++;
     }
@@ -13021,9 +13044,9 @@ enum {
 
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
-    uint8_t kind;          /* tcall_kind, or one of the reader's own */
-    uint8_t flags;         /* TCALL_FLAG_..._ */
-    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t kind;  /* tcall_kind, or one of the reader's own */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_item_head_;
@@ -22298,6 +22321,13 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
+/* Is it the whole of what a signature is of? */
+TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
 /* Gives the text of the answer its place: before everything else or, where
  * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
@@ -22307,6 +22337,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
     if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -22455,7 +22486,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text)
+    if (!reader->has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
@@ -22476,7 +22508,9 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
@@ -22612,8 +22646,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
+    if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
@@ -22669,8 +22702,12 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
     size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
     bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
+    /* What the server says in the end counts, but for nothing. */
+    bool nothing =
+        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
+                                     tcall_str_of("{}")));
+    if (whole && nothing && !known->error && (!piece->error || old))
+        return false;
     if (known->error || piece->error) {
         known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
@@ -22742,7 +22779,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = reader->words = 0;
+    reader->finished = false;
+    reader->words = 0;
     reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
@@ -22791,7 +22829,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->choice)
+    if (reader->other)
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->text_ends && !reader->parted)
@@ -22969,9 +23007,11 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
-/* Is a text of an item that does not count? */
-static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+/* Is it text of an item that does not count? */
+static bool tcall_reader_is_void_text_(const tcall_reader *reader,
+                                       const tcall_item_head_ *head)
 {
+    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
     size_t at = reader->start;
     for (; index && at < reader->unmerged;
          at = tcall_reader_next_(reader, at)) {
@@ -22987,25 +23027,22 @@ static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
 static void tcall_reader_settle_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    head->choice = reader->choice;
+    bool stays;
     if (!head->index)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
-    if (head->kind == TCALL_ITEM_TEXT &&
-        tcall_reader_text_is_void_(reader, head->index)) {
-        tcall_reader_remove_(reader, reader->unmerged);
-        return;
-    }
-    if (head->kind == TCALL_ITEM_TEXT) {
+    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
+    if (stays && head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
-    } else if (tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-        reader->began |= (uint8_t)(1u << reader->choice);
-        return;
+        stays = false;
     }
-    tcall_reader_remove_(reader, reader->unmerged);
+    if (stays && tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+    } else {
+        tcall_reader_remove_(reader, reader->unmerged);
+    }
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
@@ -23014,18 +23051,61 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. */
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
 TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->stopped)
-        reader->finished |= (uint8_t)(1u << reader->choice);
-    reader->stopped = false;
-    reader->choice = 0;
+    if (reader->other) {
+        reader->cut = reader->cut_before;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
+        if (!reader->stop_before)
+            reader->answer.stop_text[0] = 0;
+    } else if (reader->stopped) {
+        reader->finished = true;
+    }
+    reader->stopped = reader->other = false;
     reader->in_choice = reader->choice_known = false;
 }
 
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->whole)
+        reader->chat->block->low = reader->unmerged;
+    reader->whole = false;
+    reader->piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->in_whole = true;
+        reader->whole = !reader->piece;
+    } else if (!reader->in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
 /* ---- fields ---- */
+
+/* Is it a signature by itself? Pieces of calls have a number there. */
+static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
+                                        const tcall_item_head_ *head)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_size_(head) ==
+               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
 
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
@@ -23044,6 +23124,8 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->type == TCALL_MEANS_REASONING &&
             tcall_head_len_(head, TCALL_PART_SIGNATURE_))
             head->kind = TCALL_ITEM_REASONING;
+        if (tcall_reader_signs_nothing_(reader, head))
+            head->kind = TCALL_ITEM_TEXT; /* which is empty */
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -23107,7 +23189,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->begins = true;
 }
 
-static int tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     const long number = tcall_digits_(reader->word);
     switch (field) {
@@ -23116,9 +23198,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         break;
     case TCALL_FIELD_CHOICE_INDEX:
         reader->choice_known = true;
-        reader->choice = (uint8_t)number & 7;
-        if (number != reader->choice)
-            return TCALL_E_PROTOCOL;
+        reader->other = number != 0;
         break;
     case TCALL_FIELD_INPUT_TOKENS:
         if (number >= 0)
@@ -23128,11 +23208,10 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         if (number >= 0)
             reader->answer.output_tokens = number;
     }
-    return TCALL_OK;
 }
 
 /* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *reader, int field)
+static void tcall_reader_word_(tcall_reader *reader, int field)
 {
     switch (field) {
     case TCALL_FIELD_TYPE:
@@ -23147,9 +23226,8 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
         break;
-    default: return tcall_reader_number_(reader, field);
+    default: tcall_reader_number_(reader, field);
     }
-    return TCALL_OK;
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23202,11 +23280,13 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
-/* Is a text at hand certainly the model's, and of the first choice? A whole
- * answer may hold several, whose numbers may stand behind them. */
+/* Is a text at hand certainly the model's? A whole answer may hold several,
+ * whose numbers may stand behind them, and one in an event may stand before
+ * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole && reader->in_choice && !reader->choice_known)
+    if (reader->whole &&
+        (reader->sse || (reader->in_choice && !reader->choice_known)))
         return false;
     return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
 }
@@ -23224,8 +23304,11 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
+    tcall_answer *answer = &reader->answer;
     int part;
     reader->skip = c == 'n';
+    if (c != 'n')
+        tcall_reader_tell_piece_(reader, field);
     if (tcall_field_is_word_(field)) {
         reader->word[0] = 0;
         return;
@@ -23236,26 +23319,27 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
-    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
+    case TCALL_FIELD_CHOICE:
+        reader->in_choice = true;
+        reader->cut_before = reader->cut;
+        reader->stop_before = (uint8_t)answer->stop;
+        break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        if (c == 't')
+            reader->type = TCALL_MEANS_REASONING;
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
         reader->field = TCALL_FIELD_UNREAD;
         tcall_reader_open_(reader);
         break;
-    case TCALL_FIELD_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(reader);
-        break;
-    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
-            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+            answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE:
-        if (reader->answer.message[0])
+        if (answer->message[0] && !reader->in_page)
             reader->skip = true;
         break;
     default:
@@ -23281,15 +23365,21 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
+        if (reader->in_page)
+            answer->message[0] = 0;
+        reader->in_page = false;
         tcall_append_cut_(answer->message, sizeof answer->message, bytes);
     }
 }
 
 /* A value is complete. A part outside of an element is one by itself. */
-static int tcall_reader_complete_(tcall_reader *reader, int field)
+static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
-    if (tcall_field_is_word_(field))
-        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (tcall_field_is_word_(field)) {
+        if (!reader->skip)
+            tcall_reader_word_(reader, field);
+        return;
+    }
     if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -23299,10 +23389,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
               tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        if (reader->whole && !reader->sse &&
+            reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
-    return TCALL_OK;
 }
 
 /* Keeps a piece of the current element as JSON text, as long as it may turn
@@ -23324,9 +23414,13 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
 {
     tcall_reader *reader = (tcall_reader *)user;
     reader->told = true;
+    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->in_whole && reader->piece)
+        return TCALL_OK;
     if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(reader, field);
-    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_complete_(reader, field);
+    else if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(reader, field, *bytes.ptr);
     else if (field == TCALL_FIELD_ELEMENT)
         tcall_reader_raw_piece_(reader, bytes);
@@ -23347,7 +23441,8 @@ enum {
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
     TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
     TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
 /* Bytes in a row of comments, blank lines and documents that say nothing: a
@@ -23378,9 +23473,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
+    reader->in_page = true;
     if (tcall_reasoning_kept_(reader) != provider->reasoning &&
         !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
+}
+
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23388,16 +23490,16 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     const uint8_t half_row = reader->scan.half_row;
     const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
-    if (!reader->any_document)
-        reader->answer.message[0] = 0;
+    reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->told = false;
+    reader->whole = reader->piece = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
-    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.lone = true;
+    reader->scan.split = tcall_reader_in_lines_(reader);
     reader->scan.half_row = half_row;
     reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
@@ -23405,12 +23507,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
+    if (reader->event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
+    reader->known = reader->known || reader->told;
+    if (reader->whole || reader->piece)
+        reader->was_whole = reader->whole && !reader->begins;
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -23419,12 +23524,6 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 {
     reader->state = TCALL_FRAME_LINE_;
     reader->match = 0;
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
@@ -23453,12 +23552,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
-/* Keeps the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *reader, char c)
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
+                               size_t len)
 {
-    if (!reader->any_document)
-        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
-                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    char *page = reader->answer.message;
+    size_t at = strlen(page), i;
+    if (!reader->in_page)
+        return;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
 }
 
 /* The name of an SSE field: those of "data:" count, and of "error:", which
@@ -23483,7 +23589,10 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
-        reader->state = TCALL_FRAME_IGNORED_;
+        reader->state = TCALL_FRAME_OVER_;
+    } else if (tcall_reader_in_lines_(reader) && c &&
+               strchr("ntf\"-0123456789", c)) {
+        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
     }
@@ -23503,6 +23612,8 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    if (reader->state == TCALL_FRAME_OVER_)
+        return;
     reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
@@ -23511,10 +23622,10 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
+        reader->several = c == '[';
         reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
                                                        : TCALL_FRAME_BETWEEN_;
     }
-    tcall_reader_page_(reader, c);
     if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
     else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
@@ -23531,6 +23642,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
     if (!reader->any_document)
         return;
     answer->message[0] = 0;
+    reader->in_page = false;
     tcall_append_cut_(answer->message, sizeof answer->message,
                       tcall_str_of("comments or empty events without end"));
 }
@@ -23538,6 +23650,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
+    tcall_reader_page_(reader, bytes, len);
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
@@ -23545,8 +23658,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             tcall_reader_byte_(reader, *bytes++);
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
         tcall_reader_fail_silence_(reader);
-    while (bytes < end)
-        tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
 
@@ -23641,22 +23752,33 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
+/* Why an answer is none that ends as its format says. */
+static int tcall_reader_lacks_(const tcall_reader *reader)
+{
+    const bool alone = !reader->sse && !reader->several &&
+                       reader->event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->complete)
+        return TCALL_E_PROVIDER;
+    if (!reader->any_document && reader->sse)
+        return TCALL_E_PROTOCOL;
+    /* A stream may have been cut between two documents, one by itself not. */
+    if (reader->any_document && !reader->in_document &&
+        (alone || !reader->known))
+        return TCALL_E_NO_ANSWER;
+    return TCALL_E_TRUNCATED;
+}
+
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    bool all_finished =
-        reader->finished && !(reader->began & ~reader->finished);
-    if (all_finished && !reader->begins)
+    if (reader->was_whole || (reader->finished && !reader->begins))
         reader->complete = true;
-    if (answer->error)
-        return;
-    if (answer->message[0] && reader->any_document && !reader->complete)
-        answer->error = TCALL_E_PROVIDER;
-    else if (!reader->complete || reader->in_document)
-        answer->error = reader->sse && !reader->any_document
-                            ? TCALL_E_PROTOCOL
-                            : TCALL_E_TRUNCATED;
+    if (!answer->error && (!reader->complete || reader->in_document))
+        answer->error = tcall_reader_lacks_(reader);
+    if (reader->in_page && reader->any_document &&
+        answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
 }
 
 /* Says how large the block should have been. */
@@ -23724,7 +23846,7 @@ int tcall_reader_end(tcall_reader *reader)
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \
@@ -23854,7 +23976,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
     X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
     X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(1, 0, 0, "message")                                                  \
     X(2, 0, 0, "usage")                                                    \
     X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
     X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
@@ -23904,8 +24026,9 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
-/* Of blocks, and the event that ends a stream. */
+/* Of blocks, and the events that begin and end a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
+    {"message_start", TCALL_MEANS_RESTART},
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
@@ -24314,8 +24437,8 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
- * "error" is the member for a failure. Signatures are of parts: there is no
- * reasoning by itself. */
+ * "error" is the member for a failure. Signatures are of parts: of reasoning
+ * those go back that have one. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
@@ -24324,7 +24447,7 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    NULL,
+    "{'text':%t,'thought':true,'thoughtSignature':%s}",
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -24390,7 +24513,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0,
+    TCALL_QUIRK_ORDERED,
     NULL};
 
 #endif /* TCALL_HAS_GEMINI_ */

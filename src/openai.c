@@ -24,7 +24,7 @@
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \

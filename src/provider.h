@@ -78,18 +78,22 @@ enum {
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
-    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_IGNORE, /* true: the element is reasoning; an object: it does
+                           not count */
     TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
                            with TCALL_E_UNHANDLED */
 
-    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
-    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
-    TCALL_FIELD_RESTART,      /* an object: everything before is void */
-    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
-    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    TCALL_FIELD_CHOICE, /* the object that is one of several answers */
+    /* Something that only whole answers have. It counts where its document is
+     * no piece of a stream: that has a PIECE, or an element or a DELTA outside
+     * of it. */
+    TCALL_FIELD_WHOLE_ANSWER,
+    TCALL_FIELD_PIECE,   /* an object that only pieces have */
+    TCALL_FIELD_ERROR,   /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE, /* the words of an error */
     /* Numbers. */
     TCALL_FIELD_INDEX,        /* of the element */
-    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; only number 0 is read */
     TCALL_FIELD_INPUT_TOKENS,
     TCALL_FIELD_OUTPUT_TOKENS,
     /* Words that are looked up. */
@@ -118,6 +122,7 @@ enum {
     TCALL_MEANS_ELEMENT_BEGINS,
     TCALL_MEANS_ELEMENT_ENDS,
     TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_RESTART,       /* everything before is void */
     TCALL_MEANS_ANSWER_ENDS
 };
 
@@ -130,7 +135,7 @@ typedef struct tcall_word {
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
     TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
     TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
     TCALL_REASONING_DATA,       /* words, signatures and what is no words */
