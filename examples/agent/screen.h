@@ -53,6 +53,9 @@ void screen_event(screen *s, const tcall_event *e);
 /* Ends the line that is there, of the answer or of a call. */
 void screen_line(screen *s);
 /* Says how it goes, unless only the answer is wanted. */
+#ifdef __GNUC__
+__attribute__((format(printf, 2, 3)))
+#endif
 void screen_note(screen *s, const char *form, ...);
 /* A line of its own: a word, and a text of somebody else. */
 void screen_say(screen *s, const char *word, tcall_str text);

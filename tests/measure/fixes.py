@@ -374,7 +374,7 @@ FIXES = {
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
     "a key without its value": (
         "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
-    "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
+    "a size that wraps around": ("context", "if (size >= head && cx->tc)", "if (cx->tc)"),
 }
 
 
