@@ -2451,6 +2451,7 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
     bool ledger_used;     /* this call took the verdict of a ledger's row */
@@ -2961,7 +2962,7 @@ TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
-    TCALL_CHOICE_NONE,
+    TCALL_CHOICE_NONE, /* tools are sent: a call that comes must not be run */
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
@@ -3095,16 +3096,15 @@ enum {
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
                                         are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
-    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
-                                      none may be called: then that tool is sent
-                                      alone, or none is */
-    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
-    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
-    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
-    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_WEAK_CHOICE = 8,     /* it does not obey where a tool is named:
+                                        then that one is sent alone */
+    TCALL_QUIRK_NO_CHOICE = 16,      /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,    /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64,   /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,    /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256,      /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512,   /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,    /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
     TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
@@ -3116,6 +3116,13 @@ enum {
     TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
                                            where there is no room for it */
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
+};
+
+/* Who may follow whom, where a provider minds (tcall_provider.turns). */
+enum {
+    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
+                                     the model stand between */
+    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3142,6 +3149,7 @@ struct tcall_provider {
     /* TCALL_REASONING_TEXT in a format of messages: the member of the message
      * that the words are; NULL: they are a part of its content. */
     const char *member;
+    uint8_t turns; /* TCALL_TURNS_... */
 };
 
 /* ==========================================================================
@@ -3312,7 +3320,7 @@ extern const tcall_provider tcall_interactions;
 #endif
 
 /* ==========================================================================
- * >>servers: that speak the format of OpenAI, more or less
+ * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
  * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
@@ -3320,53 +3328,91 @@ extern const tcall_provider tcall_interactions;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks, turns). Those that
+ * serve models of others get what any of these models needs. */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,     \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
+    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI,                                                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING,                    \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(github, "https://models.github.ai", "/inference/chat/completions",       \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE,                                                       \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
+      0)                                                                       \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
-          TCALL_QUIRK_FREE_REASONING)
+          TCALL_QUIRK_FREE_REASONING,                                          \
+      TCALL_TURNS_ANSWERED)
+
+/* Likewise those of the format Responses. */
+#define TCALL_RESPONSES_SERVERS(X)                                          \
+    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
+      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
+    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
 #endif
@@ -3647,7 +3693,6 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
-    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -3706,9 +3751,13 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
  * waits. What it writes is sent at once; after an error, what it wrote are the
- * reasons. Of the context it sees bound, the struct, and user. A call of a tool
- * whose permissions are not given, or that a person has to confirm where
- * nobody can be asked, is answered by an error that says so.
+ * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
+ * bound, the struct, and user; there is no registry and no call: functions of
+ * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ *
+ * Refused arguments are a result with isError, for the model to read. So is a
+ * call of a tool whose permissions are not given, or that a person has to
+ * confirm where nobody can be asked.
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
@@ -3719,15 +3768,16 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #define TOOLCALL_MCP_PIECE 32
 #endif
 
-/* The longest name of a tool; the longest id of a request, as JSON: one that is
- * longer is answered with an error and null for its id; the longest text, as
- * JSON without white space, of arguments that come before the name of their
- * tool, as some clients write them: longer ones are refused. */
+/* The longest name of a tool; the longest id of a request, as JSON: 128 bytes
+ * in quotes, also where all of it is escaped with \u, and one that is longer is
+ * answered with an error and null for its id; the longest text, as JSON without
+ * white space, of arguments that come before the name of their tool, as some
+ * clients write them: longer ones are refused. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
 #ifndef TOOLCALL_MCP_ID
-#define TOOLCALL_MCP_ID 40
+#define TOOLCALL_MCP_ID 386
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
@@ -3781,7 +3831,7 @@ typedef struct tcall_mcp {
     /* private */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
-    bool blank;             /* nothing but white space in this line so far */
+    char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
@@ -11384,7 +11434,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -11449,10 +11499,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -11597,7 +11651,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
@@ -12150,10 +12204,36 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* Decodes the next character of a JSON string, whose bytes the writer has to
+ * get at once, and moves *at past it. Returns how many they are. */
+static size_t tcall_say_char_(const char **at, char bytes[4])
+{
+    size_t len = tcall_text_char_(at, bytes);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        bytes[len++] = *(*at)++;
+    return len;
+}
+
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_say_char_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -12259,7 +12339,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_say_char_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -16663,9 +16743,9 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
-    tcall *tc = call->cx.tc;
+    tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tc || !tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -17395,10 +17475,12 @@ void tcall_progress(tcall_ctx *cx, tcall_str text)
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
-/* Copies text to the memory of the call. */
+/* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+    return cx->tc
+               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
+               : TCALL_E_USAGE;
 }
 
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
@@ -17429,12 +17511,12 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
  * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
-    const tcall_desc *d = &cx->tc->desc;
+    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && i < d->service_count; i++)
+    for (i = 0; !service && d && i < d->service_count; i++)
         if (strcmp(d->services[i].name, name) == 0)
             service = &d->services[i];
     return service ? service->object : NULL;
@@ -17442,6 +17524,8 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
+    if (!cx->tc)
+        return false;
     return (permissions &
             ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
@@ -17460,7 +17544,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name)
+    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
         return TCALL_E_USAGE;
     if (scope == TCALL_SCOPE_SESSION) {
         if (!cx->session)
@@ -17497,7 +17581,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head) /* else it is more than there are addresses */
+    if (size >= head && cx->tc) /* not more than there are addresses */
         service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
     if (!service)
         return NULL;
@@ -17513,18 +17597,18 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = tcall_now_(cx->tc) + ms;
+    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
     if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
         return;
     cx->deadline = end;
-    cx->has_deadline = cx->tc->desc.now_ms != NULL;
+    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
-    if (!cx->has_deadline)
-        return INT32_MAX;
+    int32_t left = cx->has_deadline
+                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
+                       : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -17551,11 +17635,11 @@ enum {
 
 tcall_str tcall_output(const tcall_ctx *cx)
 {
-    size_t start = cx->out_start->fill;
-    const char *output = cx->out->buf;
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
     if (start) /* without a buffer it stays NULL */
         output += start;
-    return tcall_slice_(output, cx->out->fill - start);
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
 }
 
 /* Takes back all that was written since the call began. */
@@ -17638,7 +17722,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *change;
-    if (!call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
     change = tcall_change_(cx);
     if (!change || tcall_keep_(cx, text, &text) < 0)
@@ -17693,7 +17777,7 @@ TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled)
+    if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
@@ -18811,7 +18895,8 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 void tcall_cancel(tcall_call *call, int error)
 {
-    call->cx.stop = error;
+    if (call)
+        call->cx.stop = error;
 }
 
 /* Replays the stage of approval in the middle of a run. */
@@ -18820,6 +18905,8 @@ int tcall_approval(tcall_ctx *cx)
     uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
     int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
     cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
     cx->next_hook = 0;
@@ -19013,6 +19100,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 /* Completes what the call waits for. */
 static void tcall_await_(tcall_ctx *cx, int r)
 {
+    cx->asks = r == TCALL_E_APPROVAL;
     if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
@@ -19469,7 +19557,8 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -21803,7 +21892,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message. */
+ * message, where that may hold more. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
@@ -21811,22 +21900,24 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const char *const roles[2])
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        if (role != roles[user]) {
-            if (role)
+        side = 1 + tcall_item_is_users_(&item) +
+               (alone && item.kind == TCALL_ITEM_RESULT);
+        if (side != last) {
+            if (last)
                 tcall_write_text(out, "]}");
-            role = roles[user];
-            tcall_write_form_(out, role, NULL);
+            tcall_write_form_(out, roles[side > 1], NULL);
+            last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (role)
+    if (last)
         tcall_write_text(out, "]}");
 }
 
@@ -21943,6 +22034,11 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{'role':'assistant','content':'(I have not answered yet.)'}";
+
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
@@ -21954,15 +22050,21 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
+    bool after_result = false;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item))
+    while (tcall_history_next_(&history, out, &item)) {
+        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
+            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
             tcall_message_reasoning_(&message, &item, provider->member, server);
         else
             tcall_message_item_(&message, &item, forms);
+    }
     tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
@@ -21978,7 +22080,7 @@ typedef struct tcall_sent_tools_ {
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
-/* A server that does not obey a choice gets only what may be called. */
+/* A server that does not obey gets only the tool that must be called. */
 static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
@@ -21987,8 +22089,6 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    if (request->choice == TCALL_CHOICE_NONE)
-        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
     return request->choice != TCALL_CHOICE_ONE ||
            !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
            strcmp(tool->name, request->choice_name) == 0;
@@ -23959,7 +24059,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
                                                  TCALL_QUIRK_SHORT_IDS,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -24118,7 +24219,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
         TCALL_QUIRK_NO_FORCE,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -24210,7 +24312,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  TCALL_QUIRK_WEAK_CHOICE |
                                                      TCALL_QUIRK_SAY_CONTEXT |
                                                      TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking"};
+                                                 "thinking",
+                                                 0};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -24363,7 +24466,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
                                                     TCALL_QUIRK_ORDERED,
-                                                    NULL};
+                                                    NULL,
+                                                    0};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -24514,7 +24618,8 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    TCALL_TURNS_RESULTS_ALONE};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -24672,7 +24777,8 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     TCALL_REASONING_DATA, /* words and signatures */
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_INTERACTIONS_ */
 
@@ -24839,7 +24945,7 @@ static int tcall_server_write_(const tcall_provider *provider,
 }
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks)                                                     \
+                 quirks, turns)                                              \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -24854,9 +24960,33 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      reasoning,              \
                                                      strict,                 \
                                                      quirks,                 \
-                                                     member};
+                                                     member,                 \
+                                                     turns};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+
+#ifdef TCALL_HAS_RESPONSES_
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
+                 quirks, turns)                                               \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
+                                                     url,                     \
+                                                     path,                    \
+                                                     NULL,                    \
+                                                     header,                  \
+                                                     prefix,                  \
+                                                     {NULL, NULL},            \
+                                                     tcall_responses_write_,  \
+                                                     &tcall_responses_paths_, \
+                                                     tcall_responses_stops_,  \
+                                                     tcall_responses_types_,  \
+                                                     reasoning,               \
+                                                     strict,                  \
+                                                     quirks,                  \
+                                                     member,                  \
+                                                     turns};
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
 
 #endif /* TCALL_HAS_SERVERS_ */
 
@@ -24888,9 +25018,12 @@ static const tcall_provider *const tcall_providers_[] = {
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+        TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
-        NULL};
+            NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -25347,7 +25480,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+    agent->delivered = agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -25492,11 +25625,11 @@ static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
 }
 
 /* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
+ * called more often than it has to. Nobody knows when a verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
         !agent->desc.transport.now_ms)
         return true;
     return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
@@ -25506,25 +25639,23 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
+    int open = 0, asking = 0, i;
     for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
+            open++;
+            asking += agent->batch[i].cx.asks;
+        }
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
+    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
         if (agent->batch[i].cx.state != TCALL_DONE_)
             tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
     agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -26973,6 +27104,11 @@ enum {
 /* The error of a version that is not known; others are of JSON-RPC. */
 enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
+/* How a line begins that is none: with a byte order mark in UTF-8, or with what
+ * the driver lost. */
+#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_LOST_ '\xFF'
+
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
 
@@ -27013,7 +27149,7 @@ static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
      offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
      offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, TOOLCALL_MCP_STASH + 1, 0, 0, 0, NULL},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
      TCALL_NOWHERE, 0, INT32_MAX, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
@@ -27257,21 +27393,6 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 
 /* ---- refusals ---- */
 
-/* Writes what is wrong in the words of the message's shape; a stash that was
- * too small has words of its own, for what helps is another order. */
-static void tcall_mcp_misfit_(tcall_mcp *mcp)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    if (misfit->code != TCALL_MISFIT_ROOM ||
-        misfit->steps != TCALL_MCP_STEPS_ ||
-        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    else if (mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
-    else
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
-}
-
 /* Refuses the request in words from flash; NULL: in those of the message's
  * shape. Of a version it says which one to come back with. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
@@ -27284,7 +27405,8 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_mcp_misfit_(mcp);
+        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+                           &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
         TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
@@ -27297,8 +27419,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 
 /* ---- calls ---- */
 
-/* Reads arguments that came before the name of their tool, or not at all. What
- * was wrong with the message was looked at before this. */
+/* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -27314,10 +27435,14 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
-                           tcall_mcp_shape_of_(mcp->tool), from);
+        if (misfit->steps > from)
+            tcall_write_misfit(&mcp->out, misfit,
+                               tcall_mcp_shape_of_(mcp->tool), from);
+        else /* with all of them: the message's shape knows them as a whole */
+            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     }
     return TCALL_E_INVALID;
 }
@@ -27327,6 +27452,7 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
+    int error;
     if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
@@ -27340,7 +27466,8 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
     cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
-    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    error = TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
 /* Makes the call; what is written is the text of the result. */
@@ -27356,7 +27483,8 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    if (mcp->desc.call)
+    late = late && !mcp->at_work.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
                               tcall_str_of(mcp->stash), &mcp->out);
     if (late)
@@ -27364,6 +27492,16 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
     if (mcp->at_work.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
+}
+
+/* Writes why a tool failed that wrote nothing: what tcall_abort was given. */
+static void tcall_mcp_failed_(tcall_mcp *mcp)
+{
+    const tcall_failure *failure = &mcp->at_work.cx.failure;
+    if (!mcp->desc.call && failure->reason.len)
+        tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
+    else
+        TCALL_SAY(&mcp->out, "the tool failed");
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
@@ -27376,7 +27514,7 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        tcall_mcp_failed_(mcp);
     tcall_write_unquote(&mcp->out);
     TCALL_SAY(&mcp->out, "}]");
     if (error)
@@ -27385,13 +27523,13 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
 
 /* ---- lines ---- */
 
-/* Returns whether all misfits that are known are within the arguments. */
+/* Returns whether all misfits that are known are of the arguments. */
 static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 {
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
-        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+        if (misfit->steps < TCALL_MCP_STEPS_ ||
             misfit->trail[0] != TCALL_MCP_PARAMS_ ||
             misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
             return false;
@@ -27405,9 +27543,16 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.decoder;
-    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+    if (decoder->error == TCALL_E_DEPTH) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is nested too deeply"));
+    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
         mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+        tcall_mcp_refuse_(
+            mcp, -32700,
+            mcp->first == TCALL_MCP_BOM_
+                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
+                : TCALL_FLASH_TEXT_("this is not JSON"));
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
                (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
                 tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
@@ -27440,6 +27585,9 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ &&
+        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
+        return TCALL_FLASH_TEXT_("params has no name of a tool");
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
@@ -27493,7 +27641,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
     tcall_decoder *decoder = &mcp->at_work.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
     mcp->stash[0] = '\0';
-    mcp->blank = true;
+    mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
     decoder->user = mcp;
@@ -27507,7 +27655,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.decoder);
-    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+    if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
@@ -27522,9 +27670,10 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
-            if ((unsigned char)bytes[end] > ' ')
-                mcp->blank = false;
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+            if (!mcp->first && (unsigned char)bytes[end] > ' ')
+                mcp->first = bytes[end];
+        /* with the end of the line, which ends a number */
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -27539,7 +27688,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
-    mcp->blank = false;
+    mcp->first = TCALL_MCP_LOST_;
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 

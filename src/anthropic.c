@@ -157,6 +157,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
         TCALL_QUIRK_NO_FORCE,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

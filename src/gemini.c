@@ -149,6 +149,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    TCALL_TURNS_RESULTS_ALONE};
 
 #endif /* TCALL_HAS_GEMINI_ */

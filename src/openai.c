@@ -137,6 +137,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
                                                  TCALL_QUIRK_SHORT_IDS,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
 
 #endif /* TCALL_HAS_OPENAI_ */

@@ -14,7 +14,7 @@
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
-    TCALL_CHOICE_NONE,
+    TCALL_CHOICE_NONE, /* tools are sent: a call that comes must not be run */
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
@@ -148,16 +148,15 @@ enum {
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
                                         are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
-    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
-                                      none may be called: then that tool is sent
-                                      alone, or none is */
-    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
-    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
-    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
-    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_WEAK_CHOICE = 8,     /* it does not obey where a tool is named:
+                                        then that one is sent alone */
+    TCALL_QUIRK_NO_CHOICE = 16,      /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,    /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64,   /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,    /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256,      /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512,   /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,    /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
     TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
@@ -169,6 +168,13 @@ enum {
     TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
                                            where there is no room for it */
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
+};
+
+/* Who may follow whom, where a provider minds (tcall_provider.turns). */
+enum {
+    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
+                                     the model stand between */
+    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -195,4 +201,5 @@ struct tcall_provider {
     /* TCALL_REASONING_TEXT in a format of messages: the member of the message
      * that the words are; NULL: they are a part of its content. */
     const char *member;
+    uint8_t turns; /* TCALL_TURNS_... */
 };
