@@ -3630,7 +3630,11 @@ TCALL_API int tcall_agent_step(tcall_agent *agent);
 /* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
  * in loops around tcall_agent_step. */
 TCALL_API void tcall_agent_wait(tcall_agent *agent);
-/* Returns the model's text of this turn; it is valid until the next step. */
+/* Returns the model's text of this turn: all that came after its last call, or,
+ * where nothing did, before that; of texts that are marked so (Responses) the
+ * final answer. Several texts are joined in the free part of the block once the
+ * turn is over; where that is too small, the last one is returned. It is valid
+ * until the next step, or call with this tcall. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
@@ -3670,6 +3674,7 @@ struct tcall_agent {
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
     bool unanswered;   /* the last question was taken back */
+    bool last_round;   /* calls of this answer do not run: it asked for words */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */
@@ -23800,6 +23805,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
             return false;
     }
     head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -25082,13 +25093,15 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
+        if (head->kind != TCALL_ITEM_CALL || !text.len)
             continue;
         if (head->flags & TCALL_FLAG_OBJECT_) {
             if (tcall_has_key_twice_(block, text))
                 head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
             continue;
         }
+        if (head->error)
+            continue;
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;
@@ -25143,7 +25156,8 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static const char *tcall_agent_extra_problem_(tcall_block *block,
+                                              const char *extra)
 {
     size_t i;
     if (!extra)
@@ -25154,6 +25168,8 @@ static const char *tcall_agent_extra_problem_(const char *extra)
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
+    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+        return "extra holds a member twice: leave one out";
     return NULL;
 }
 
@@ -25215,7 +25231,7 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_left_out_(desc);
     if (!problem)
-        problem = tcall_agent_extra_problem_(desc->extra);
+        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25475,7 +25491,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -25668,8 +25684,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
+    if (over < 0 || agent->last_round)
+        return over < 0 ? over : TCALL_E_LIMIT;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
@@ -26050,10 +26066,11 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *agent)
+static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
-    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-           agent->turn.calls >= agent->desc.max_calls;
+    return !agent->turn.plan &&
+           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -26068,7 +26085,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    if (!agent->turn.plan && tcall_agent_last_round_(agent))
+    if (agent->last_round)
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -26189,6 +26206,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
+    agent->last_round = tcall_agent_is_last_round_(agent);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -26545,19 +26563,48 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Adds a further text to one, in the free part of the block. Where that has no
+ * room for both, or a call is at work there, the further one counts alone. */
+static tcall_str tcall_agent_join_(const tcall_agent *agent, tcall_str text,
+                                   tcall_str more)
+{
+    const tcall_block *block = &agent->desc.tc->block;
+    /* Words that are items of their own were told so. */
+    const bool parted =
+        agent->desc.provider->reasoning == TCALL_REASONING_ELEMENTS;
+    const tcall_str between = tcall_str_of(parted ? "\n\n" : "");
+    const size_t len = text.len + between.len + more.len;
+    char *gap = tcall_block_gap_(block);
+    if (!text.len || len > tcall_block_free_(block) ||
+        agent->state != TCALL_AGENT_IDLE_)
+        return more;
+    tcall_copy_(tcall_copy_(tcall_copy_(gap, text), between), more);
+    return tcall_slice_(gap, len);
+}
+
 tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
+    bool begins = true, marked = false, final;
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
+    while (tcall_chat_next(&agent->chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_USER)
+            text.len = 0;
+        /* What comes before a call counts only where nothing comes after. */
+        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+            begins = true;
+        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            continue;
+        if (begins || (final && !marked))
+            text.len = 0;
+        begins = false;
+        marked = final;
+        text = tcall_agent_join_(agent, text, item.text);
+    }
     return text;
 }
 

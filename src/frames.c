@@ -273,6 +273,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
             return false;
     }
     head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
