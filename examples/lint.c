@@ -31,10 +31,10 @@ static size_t tool_count;
 static void print(void *user, const ttool_finding *f)
 {
     (void)user;
-    printf("%s: %s%s%s%s: %.*s %.*s\n", f->tool->name ? f->tool->name : "?",
+    printf("%s: %s%s%s%s: %.*s%s%.*s\n", f->tool->name ? f->tool->name : "?",
            f->note ? "note: " : "", f->code, f->provider ? " for " : "",
            f->provider ? f->provider : "", (int)f->pointer.len, f->pointer.ptr,
-           (int)f->text.len, f->text.ptr);
+           f->pointer.len ? " " : "", (int)f->text.len, f->text.ptr);
 }
 
 static int lint(const tcall_tool *table, size_t count)

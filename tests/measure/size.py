@@ -110,8 +110,7 @@ BANNED = re.compile(
 LIBC_STACK = 32
 
 # How deep each recursion gets; one name of its cycle is enough.
-RECURSION = {"tcall_bind_object_": 4,  # TCALL_BIND_DEPTH
-             # TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
+RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6,
              "tcall_write_shape_value_": 6,
              # once, for what follows an escape that is none
@@ -123,7 +122,6 @@ POINTERS = {
     "s.on": ["tcall_reader_on_"],
     "writer.sink": ["tcall_agent_sink_", "tcall_hydrate_feed_"],
     "range.store": ["tcall_store_double_"], "decoder.sink": [], "decoder.hole": [],
-    "f.read": ["tcall_field_*"],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
                        "tcall_gemini_write_", "tcall_interactions_write_"],
