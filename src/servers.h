@@ -11,8 +11,9 @@
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks, turns). Those that
- * serve models of others get what any of these models needs. */
+ * reasoning, its member of a message, strict mode, quirks, turns). Where those
+ * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
+ */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -28,8 +29,7 @@
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,     \
-      TCALL_TURNS_ANSWERED)                                                    \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
       TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
       TCALL_TURNS_ANSWERED)                                                    \
@@ -40,16 +40,15 @@
     X(together, "https://api.together.xyz", "/v1/chat/completions",            \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      TCALL_TURNS_ANSWERED)                                                    \
+      0)                                                                       \
     X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      TCALL_TURNS_ANSWERED)                                                    \
+      0)                                                                       \
     X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI,                                                     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING,                    \
-      TCALL_TURNS_ANSWERED)                                                    \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, "https://models.github.ai", "/inference/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
@@ -77,7 +76,7 @@
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
           TCALL_QUIRK_FREE_REASONING,                                          \
-      TCALL_TURNS_ANSWERED)
+      0)
 
 /* Likewise those of the format Responses. */
 #define TCALL_RESPONSES_SERVERS(X)                                          \
