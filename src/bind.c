@@ -63,9 +63,9 @@ int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
 
 int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
 {
+    tcall_num_ n = tcall_num_read_(tcall_json_str(v));
     (void)f;
-    *(double *)out = tcall_json_double(v, 0);
-    return TCALL_OK;
+    return tcall_num_double_(&n, out) ? TCALL_OK : TCALL_E_RANGE;
 }
 
 int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
