@@ -56,7 +56,6 @@
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
- *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
@@ -665,6 +664,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_WIDTH_(holds)            (holds) ? 1 : -1
 #define TCALL_HOLDS_(name, holds)                                             \
     TCALL_EXTENSION_ struct name { int name : TCALL_WIDTH_(holds); };
+
+/* TCALL_SHAPE does what this did: MIGRATING.md says how to write it. */
+#define TCALL_ARGS(me, ...)                                                   \
+    TCALL_HOLDS_(TCALL_ARGS_is_gone_write_TCALL_SHAPE_see_MIGRATING_md, 0)
 
 /* What is made of one row of an object. */
 #define TCALL_ROW_INDEX_(me, role, kind, name, text) me##_at_##name,
@@ -1369,275 +1372,6 @@ TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
                                     bool strict, void *mem, size_t size);
 
 /* ==========================================================================
- * >>bind: arguments as a C struct
- */
-
-/* Arguments as a C struct. One definition gives the struct, the text of its
- * JSON Schema and the table that fills it:
- *
- *     TCALL_ARGS(weather,
- *         (required, string, city, "The city to look at"),
- *         (required, choice("celsius", "kelvin"), unit, "Unit of the answer"),
- *         (defaults, integer, days, "3", "Days ahead"),
- *         (optional, array(fixed(2), 4), limits, "Temperatures to watch"));
- *
- *     struct weather { const char *city; int unit; int days;
- *                      struct { long items[4]; int count; } limits; };
- *     static const char weather_schema[];         .parameters
- *     static const tcall_field weather_fields[];  .fields
- *
- * Rows are (role, kind, name, [default as text,] description), 32 at most.
- * Roles: required; optional, zero when absent; defaults, with the text of the
- * default. Descriptions and texts go into JSON as they stand: without quotes
- * and backslashes, but of several literals if need be. Kinds:
- *
- *     string           const char * into the arguments
- *     integer, int64   int, int64_t
- *     fixed(2)         long: 21.5 is 2150, surplus digits are cut off
- *     number           double, the only one that needs floating point
- *     boolean          bool
- *     choice("a","b")  int: the index of the text
- *     json             tcall_json, any value
- *     array(kind, 8)   up to 8 of another kind, with their count
- *     object(point, (required, ...), ...)
- *                      struct point, which has these (8 at most) rows
- */
-typedef struct tcall_field tcall_field;
-
-#ifndef TOOLCALL_NO_BIND
-
-/* Stores the value, whose type was compared. TCALL_OK or an error. */
-typedef int (*tcall_field_fn)(void *out, tcall_json v, const tcall_field *f);
-
-/* A row of tool.fields: where an argument is stored. */
-struct tcall_field {
-    const char *name; /* NULL ends the table */
-    const char *text; /* default as text; NULL: zero */
-    bool required;
-    uint16_t offset;     /* of the member, or of the first item of an array */
-    uint16_t size;       /* of the member or of one item */
-    uint16_t count_at;   /* offset of the count of an array */
-    uint16_t capacity;   /* items of an array; 0: it is none */
-    tcall_field_fn read; /* one of those below; NULL: an object */
-    const void *more;    /* fields of the object; choice: "\"a\",\"b\"" */
-    uint8_t type;        /* tcall_type wanted; TCALL_MISSING: any */
-    uint8_t decimals;    /* fixed */
-};
-
-TCALL_API int tcall_field_string_(void *out, tcall_json v,
-                                  const tcall_field *f);
-TCALL_API int tcall_field_integer_(void *out, tcall_json v,
-                                   const tcall_field *f);
-TCALL_API int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f);
-TCALL_API int tcall_field_number_(void *out, tcall_json v,
-                                  const tcall_field *f);
-TCALL_API int tcall_field_boolean_(void *out, tcall_json v,
-                                   const tcall_field *f);
-TCALL_API int tcall_field_choice_(void *out, tcall_json v,
-                                  const tcall_field *f);
-TCALL_API int tcall_field_json_(void *out, tcall_json v, const tcall_field *f);
-
-/* Objects within objects that a table may describe. */
-#define TCALL_BIND_DEPTH 4
-
-/* Fills every member that fields names; strings point into the arguments and
- * live as long. Members that are not in the table are ignored. An error is
- * TCALL_E_RANGE (does not fit the C type, or too many items), TCALL_E_NUL (a
- * string holds U+0000), TCALL_E_INVALID (absent or of another type: the schema
- * was not checked) or TCALL_E_DEPTH; path (cap bytes, may be NULL) then is
- * the JSON Pointer of the value, cut where it does not fit. */
-TCALL_API int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
-                         char *path, size_t cap);
-#define TCALL_ARGS(owner, ...)                                  \
-    struct owner {                                              \
-        TCALL_A_EACH_(TCALL_A_MEMBER_, owner, __VA_ARGS__)      \
-    };                                                          \
-    TCALL_UNUSED_ static const char owner##_schema[] =          \
-        "{" TCALL_A_OBJECT_(__VA_ARGS__, TCALL_A_END_) "}";     \
-    TCALL_UNUSED_ static const tcall_field owner##_fields[] = { \
-        TCALL_A_EACH_(TCALL_A_FIELD_, owner, __VA_ARGS__){      \
-            NULL, NULL, false, 0, 0, 0, 0, NULL, NULL, 0, 0}}
-
-/* clang-format off */
-
-/* How TCALL_ARGS does it. TCALL_A_EACH_ makes m(s, row) of every row, four at a
- * time; what is missing at 32 are end rows, of which m makes nothing. */
-#define TCALL_A_END_  (end, , , )
-#define TCALL_A_END4_ TCALL_A_END_, TCALL_A_END_, TCALL_A_END_, TCALL_A_END_
-#define TCALL_A_END16_                                                         \
-    TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END4_
-#define TCALL_A_EACH_(m, s, ...) TCALL_A_EACH0_(m, s, __VA_ARGS__,             \
-    TCALL_A_END16_, TCALL_A_END16_, TCALL_A_END_)
-#define TCALL_A_EACH0_(m, ...) TCALL_A_EACH1_(m, __VA_ARGS__)
-#define TCALL_A_EACH1_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH2_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH2_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH3_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH3_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH4_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH4_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH5_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH5_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH6_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH6_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH7_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH7_(m, s, a, b, c, d, ...)                                  \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_EACH8_(m, s, __VA_ARGS__)
-#define TCALL_A_EACH8_(m, s, a, b, c, d, e, ...)                               \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FULL_ e
-/* The row behind the last must be an end: a 33rd one does not compile. */
-#define TCALL_A_FULL_(role, ...) TCALL_A_FULL_##role
-#define TCALL_A_FULL_end
-
-#define TCALL_A_IF_end(...)
-#define TCALL_A_IF_required(...) __VA_ARGS__
-#define TCALL_A_IF_optional(...) __VA_ARGS__
-#define TCALL_A_IF_defaults(...) __VA_ARGS__
-
-/* Members. */
-#define TCALL_A_MEMBER_(s, row) TCALL_A_MEMBER_ROW_ row
-#define TCALL_A_MEMBER_ROW_(role, kind, name, ...)                             \
-    TCALL_A_IF_##role(TCALL_A_T_##kind name;)
-#define TCALL_A_T_string         const char *
-#define TCALL_A_T_integer        int
-#define TCALL_A_T_int64          int64_t
-#define TCALL_A_T_fixed(d)       long
-#define TCALL_A_T_number         double
-#define TCALL_A_T_boolean        bool
-#define TCALL_A_T_choice(...)    int
-#define TCALL_A_T_json           tcall_json
-#define TCALL_A_T_array(kind, n)                                               \
-    struct { TCALL_A_T_##kind items[n]; int count; }
-#define TCALL_A_T_object(s, ...) struct s
-
-/* The table. */
-#define TCALL_A_FIELD_(s, row)                                                 \
-    TCALL_A_CALL_(TCALL_A_FIELD_ROW_, s, TCALL_A_BARE_ row)
-#define TCALL_A_CALL_(m, ...)  m(__VA_ARGS__)
-#define TCALL_A_BARE_(...)     __VA_ARGS__
-#define TCALL_A_FIELD_ROW_(s, role, kind, name, ...)                           \
-    TCALL_A_IF_##role({#name, TCALL_A_TEXT_##role(__VA_ARGS__, ),              \
-                     TCALL_A_MUST_##role, TCALL_A_AT_##kind(s, name),          \
-                     TCALL_A_READ_##kind},)
-#define TCALL_A_TEXT_required(...)       NULL
-#define TCALL_A_TEXT_optional(...)       NULL
-#define TCALL_A_TEXT_defaults(text, ...) text
-#define TCALL_A_MUST_required            true
-#define TCALL_A_MUST_optional            false
-#define TCALL_A_MUST_defaults            false
-#define TCALL_A_ONE_(s, name)                                                  \
-    offsetof(struct s, name), sizeof(((struct s *)NULL)->name), 0, 0
-#define TCALL_A_MANY_(s, name)                                                 \
-    offsetof(struct s, name.items), sizeof(((struct s *)NULL)->name.items[0]), \
-        offsetof(struct s, name.count),                                        \
-        sizeof(((struct s *)NULL)->name.items) /                               \
-            sizeof(((struct s *)NULL)->name.items[0])
-#define TCALL_A_AT_string           TCALL_A_ONE_
-#define TCALL_A_AT_integer          TCALL_A_ONE_
-#define TCALL_A_AT_int64            TCALL_A_ONE_
-#define TCALL_A_AT_fixed(d)         TCALL_A_ONE_
-#define TCALL_A_AT_number           TCALL_A_ONE_
-#define TCALL_A_AT_boolean          TCALL_A_ONE_
-#define TCALL_A_AT_choice(...)      TCALL_A_ONE_
-#define TCALL_A_AT_json             TCALL_A_ONE_
-#define TCALL_A_AT_array(kind, n)   TCALL_A_MANY_
-#define TCALL_A_AT_object(s, ...)   TCALL_A_ONE_
-#define TCALL_A_READ_string         tcall_field_string_, NULL, TCALL_STRING, 0
-#define TCALL_A_READ_integer        tcall_field_integer_, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_int64          tcall_field_int64_, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_fixed(d)       tcall_field_fixed_, NULL, TCALL_NUMBER, d
-#define TCALL_A_READ_number         tcall_field_number_, NULL, TCALL_NUMBER, 0
-#define TCALL_A_READ_boolean        tcall_field_boolean_, NULL, TCALL_BOOL, 0
-#define TCALL_A_READ_choice(...)                                               \
-    tcall_field_choice_, #__VA_ARGS__, TCALL_STRING, 0
-#define TCALL_A_READ_json           tcall_field_json_, NULL, TCALL_MISSING, 0
-#define TCALL_A_READ_array(kind, n) TCALL_A_READ_##kind
-#define TCALL_A_READ_object(s, ...) NULL, s##_fields, TCALL_OBJECT, 0
-
-/* The schema. All properties but the first have a comma before them; the names
- * that are required become a sequence (a)(b), which is then quoted. An object
- * within needs macros of its own, since none can be used inside itself. */
-#define TCALL_A_OBJECT_(row, ...)                                              \
-    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST_ row TCALL_A_EACH_(   \
-        TCALL_A_NEXT_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(       \
-        TCALL_A_Q0_ TCALL_A_EACH_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"    \
-        "\"additionalProperties\":false"
-#define TCALL_A_FIRST_(role, kind, name, ...)                                  \
-    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                   \
-    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                     \
-    TCALL_A_DEFAULT_##role(TCALL_A_Q_##kind, __VA_ARGS__) "}"
-#define TCALL_A_NEXT_(s, row) TCALL_A_NEXT_ROW_ row
-#define TCALL_A_NEXT_ROW_(role, kind, name, ...)                               \
-    TCALL_A_IF_##role("," TCALL_A_FIRST_(role, kind, name, __VA_ARGS__))
-
-#define TCALL_A_WITHIN_(row, ...)                                              \
-    "\"type\":\"object\",\"properties\":{" TCALL_A_FIRST2_ row TCALL_A_FEW_(   \
-        TCALL_A_NEXT2_, 0, __VA_ARGS__) "},\"required\":[" TCALL_A_LAST_(      \
-        TCALL_A_Q0_ TCALL_A_FEW_(TCALL_A_NAME_, 0, row, __VA_ARGS__)) "],"     \
-        "\"additionalProperties\":false"
-#define TCALL_A_FIRST2_(role, kind, name, ...)                                 \
-    "\"" #name "\":{" TCALL_A_S_##kind ",\"description\":\""                   \
-    TCALL_A_WORDS_##role(__VA_ARGS__) "\""                                     \
-    TCALL_A_DEFAULT_##role(TCALL_A_Q_##kind, __VA_ARGS__) "}"
-#define TCALL_A_NEXT2_(s, row) TCALL_A_NEXT2_ROW_ row
-#define TCALL_A_NEXT2_ROW_(role, kind, name, ...)                              \
-    TCALL_A_IF_##role("," TCALL_A_FIRST2_(role, kind, name, __VA_ARGS__))
-#define TCALL_A_FEW_(m, s, ...)                                                \
-    TCALL_A_FEW0_(m, s, __VA_ARGS__, TCALL_A_END4_, TCALL_A_END4_, TCALL_A_END_)
-#define TCALL_A_FEW0_(m, ...) TCALL_A_FEW1_(m, __VA_ARGS__)
-#define TCALL_A_FEW1_(m, s, a, b, c, d, ...)                                   \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FEW2_(m, s, __VA_ARGS__)
-#define TCALL_A_FEW2_(m, s, a, b, c, d, e, ...)                                \
-    m(s, a) m(s, b) m(s, c) m(s, d) TCALL_A_FULL_ e
-
-#define TCALL_A_NAME_(s, row)           TCALL_A_NAME_ROW_ row
-#define TCALL_A_NAME_ROW_(role, kind, name, ...) TCALL_A_NAME_##role(name)
-#define TCALL_A_NAME_end(name)
-#define TCALL_A_NAME_required(name)     (name)
-#define TCALL_A_NAME_optional(name)
-#define TCALL_A_NAME_defaults(name)
-#define TCALL_A_Q0_(name)               "\"" #name "\"" TCALL_A_Q1_
-#define TCALL_A_Q1_(name)               ",\"" #name "\"" TCALL_A_Q2_
-#define TCALL_A_Q2_(name)               ",\"" #name "\"" TCALL_A_Q1_
-#define TCALL_A_LAST_(...)              TCALL_A_LAST1_(__VA_ARGS__)
-#define TCALL_A_LAST1_(...)             TCALL_A_LAST2_(__VA_ARGS__)
-#define TCALL_A_LAST2_(...)             __VA_ARGS__##_END
-#define TCALL_A_Q0__END
-#define TCALL_A_Q1__END
-#define TCALL_A_Q2__END
-#define TCALL_A_WORDS_required(...)     __VA_ARGS__
-#define TCALL_A_WORDS_optional(...)     __VA_ARGS__
-#define TCALL_A_WORDS_defaults(d, ...)  __VA_ARGS__
-#define TCALL_A_DEFAULT_required(...)
-#define TCALL_A_DEFAULT_optional(...)
-#define TCALL_A_DEFAULT_defaults(q, d, ...) ",\"default\":" q d q
-#define TCALL_A_Q_string         "\""
-#define TCALL_A_Q_integer        ""
-#define TCALL_A_Q_int64          ""
-#define TCALL_A_Q_fixed(d)       ""
-#define TCALL_A_Q_number         ""
-#define TCALL_A_Q_boolean        ""
-#define TCALL_A_Q_choice(...)    "\""
-#define TCALL_A_S_string         "\"type\":\"string\""
-#define TCALL_A_S_integer        "\"type\":\"integer\""
-#define TCALL_A_S_int64          "\"type\":\"integer\""
-#define TCALL_A_S_fixed(d)       "\"type\":\"number\""
-#define TCALL_A_S_number         "\"type\":\"number\""
-#define TCALL_A_S_boolean        "\"type\":\"boolean\""
-#define TCALL_A_S_choice(...)                                                  \
-    "\"type\":\"string\",\"enum\":[" #__VA_ARGS__ "]"
-#define TCALL_A_S_json                                                         \
-    "\"type\":[\"object\",\"array\",\"string\",\"number\",\"boolean\",\"null\"]"
-#define TCALL_A_S_array(kind, n)                                               \
-    "\"type\":\"array\",\"maxItems\":" #n ",\"items\":{" TCALL_A_S_##kind "}"
-#define TCALL_A_S_object(s, ...) TCALL_A_WITHIN_(__VA_ARGS__, TCALL_A_END_)
-
-/* clang-format on */
-
-#endif /* TOOLCALL_NO_BIND */
-
-/* ==========================================================================
  * >>write: JSON writer
  *
  * Write on, check once: the first error stays, and the length goes on being
@@ -2231,10 +1965,8 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: cx->bound */
-    size_t args_size;          /* sizeof that struct */
-    /* Says what the arguments are in place of parameters, fields and
-     * args_size: the schema is written from it, and cx->bound is its struct. */
+    /* Says what the arguments are in place of parameters: the schema is written
+     * from it, and cx->bound is its struct. */
     const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
@@ -2262,11 +1994,11 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
-            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, false, 0, 0, 0, NULL                          \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
+    {                                                                      \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
+            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
+            false, false, false, false, 0, 0, 0, NULL                      \
     }
 
 /* Number of rows of a table. */
@@ -2640,7 +2372,7 @@ typedef struct tcall_scorer {
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
  *
- * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
+ * parse -> validate. Whatever goes wrong stays in the call: error,
  * step, what was expected where. Nothing here runs a tool.
  */
 
@@ -2648,7 +2380,6 @@ typedef enum tcall_step {
     TCALL_STEP_FIND,
     TCALL_STEP_PARSE,
     TCALL_STEP_VALIDATE,
-    TCALL_STEP_BIND,
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
@@ -2701,7 +2432,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->fields or shape describe */
+    const void *bound;      /* the struct that tool->shape describes */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
@@ -2737,6 +2468,7 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
     bool ledger_used;     /* this call took the verdict of a ledger's row */
@@ -2794,7 +2526,7 @@ struct tcall_call {
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif
-    tcall_str complaint; /* words of a foreign validator or of binding */
+    tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
@@ -2807,8 +2539,8 @@ struct tcall_call {
     size_t outer_high; /* and that of the call before this one */
 };
 
-/* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+/* Takes a call (the first members set, the rest zero) through parse and
+ * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
@@ -3920,7 +3652,6 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
-    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
@@ -3979,9 +3710,13 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
  * waits. What it writes is sent at once; after an error, what it wrote are the
- * reasons. Of the context it sees bound, the struct, and user. A call of a tool
- * whose permissions are not given, or that a person has to confirm where
- * nobody can be asked, is answered by an error that says so.
+ * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
+ * bound, the struct, and user; there is no registry and no call: functions of
+ * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ *
+ * Refused arguments are a result with isError, for the model to read. So is a
+ * call of a tool whose permissions are not given, or that a person has to
+ * confirm where nobody can be asked.
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
@@ -3992,15 +3727,16 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #define TOOLCALL_MCP_PIECE 32
 #endif
 
-/* The longest name of a tool; the longest id of a request, as JSON: one that is
- * longer is answered with an error and null for its id; the longest text, as
- * JSON without white space, of arguments that come before the name of their
- * tool, as some clients write them: longer ones are refused. */
+/* The longest name of a tool; the longest id of a request, as JSON: 128 bytes
+ * in quotes, also where all of it is escaped with \u, and one that is longer is
+ * answered with an error and null for its id; the longest text, as JSON without
+ * white space, of arguments that come before the name of their tool, as some
+ * clients write them: longer ones are refused. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
 #ifndef TOOLCALL_MCP_ID
-#define TOOLCALL_MCP_ID 40
+#define TOOLCALL_MCP_ID 386
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
@@ -4054,7 +3790,7 @@ typedef struct tcall_mcp {
     /* private */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
-    bool blank;             /* nothing but white space in this line so far */
+    char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];
@@ -7585,6 +7321,65 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
     }
 }
 
+/* ---- what may be around the value ---- */
+
+/* What a key without quotes may begin with, beside $. */
+static bool tcall_lenient_alpha_(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
+{
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
+}
+
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
+{
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+}
+
+/* Skips one end of a Markdown code block. */
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Whether nothing is left but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    bool cut;
+    do
+        tcall_lenient_blank_(text);
+    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    cut = text->next < 0;
+    text->at = from;
+    tcall_lenient_blank_(text);
+    return cut;
+}
+
 /* ---- strings ---- */
 
 /* Returns the quote that closes the one that follows, or NULL. */
@@ -7681,7 +7476,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
         tcall_lenient_put_char_(text, '"');
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        !(text->scan.depth ? tcall_lenient_is_cut_(text)
+                           : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -7708,6 +7504,7 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
+    bool cut;
     uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
                         ? TCALL_N_MINUS_
                         : TCALL_N_START_;
@@ -7727,14 +7524,10 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
         if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    text->at = from;
-    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
-}
-
-/* What a key without quotes may begin with, beside $. */
-static bool tcall_lenient_alpha_(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    tcall_lenient_skip_(text, ".", 0);
+    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    text->at = cut ? text->end : from;
+    tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
 
 static bool tcall_lenient_alnum_(char c)
@@ -7771,17 +7564,19 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         {"None", "null", TCALL_FIX_PYTHON},
     };
     const char *from = text->at, *json = NULL;
-    const tcall_str rest = tcall_slice_(from, (size_t)(text->end - from));
     bool cut = false;
-    size_t i;
+    size_t i, len = 0;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
     for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
         const char *word = literals[i].word;
         if (tcall_lenient_skip_(text, word, literals[i].fix))
             json = literals[i].json;
-        cut = cut || (rest.len < strlen(word) &&
-                      memcmp(word, rest.ptr, rest.len) == 0);
+        cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
+        text->at = from + len;
+        cut = cut && tcall_lenient_is_cut_(text);
         text->at = cut ? text->end : from;
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
@@ -7844,42 +7639,6 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
-}
-
-/* Skips a special token of a chat template, <|name|>. */
-static bool tcall_lenient_token_(tcall_lenient_ *text)
-{
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
-        return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
-}
-
-/* Skips a tag that a chat template put around the call. */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
-    return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
-}
-
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -7951,6 +7710,13 @@ static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
     text->at = from;
 }
 
+/* Whether what was written ends with a bracket or a string still open. */
+static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
+{
+    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
+           (text->scan.depth || !text->inside);
+}
+
 /* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
  * It must be a valid inside as a whole, and an object; else the first error
  * stays. */
@@ -7962,13 +7728,16 @@ static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
     tcall_lenient_put_char_(text, '"');
     tcall_lenient_content_(text, "\"");
     tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end &&
-        tcall_scan_done_(&text->scan)) {
-        tcall_lenient_inside_(text, from, NULL);
-        if (tcall_scan_is_object_(&text->scan)) {
+    if (!text->error && text->at == text->end) {
+        bool whole = tcall_scan_done_(&text->scan);
+        if (whole)
+            tcall_lenient_inside_(text, from, NULL);
+        if (whole && tcall_scan_is_object_(&text->scan)) {
             tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
+        if (tcall_lenient_unclosed_(text))
+            error = TCALL_E_TRUNCATED;
     }
     text->error = error;
     text->where = where;
@@ -7981,7 +7750,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
         tcall_lenient_blank_(text);
-        tcall_lenient_piece_(text);
+        if (text->scan.depth && tcall_lenient_is_cut_(text))
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+        else
+            tcall_lenient_piece_(text);
         to = text->at;
     } while (!text->error && !tcall_scan_done_(&text->scan));
     if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
@@ -7995,7 +7767,9 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         tcall_lenient_inside_(text, from, quote);
     text->at = from;
     if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
+                                      ? TCALL_E_TRUNCATED
+                                      : TCALL_E_NOT_OBJECT);
     else if (text->inside)
         tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
@@ -8098,232 +7872,6 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     out->at = reading.where;
     return error < 0 ? error : (int)count;
 }
-
-/* ==========================================================================
- * >>bind
- */
-
-#ifndef TOOLCALL_NO_BIND
-
-/* Arguments as a C struct. The functions that store a value are named by the
- * table only, so what no table uses is not linked. */
-
-int tcall_field_string_(void *out, tcall_json v, const tcall_field *f)
-{
-    tcall_str s = tcall_json_str(v);
-    (void)f;
-    if (s.len && memchr(s.ptr, 0, s.len))
-        return TCALL_E_NUL;
-    *(const char **)out = s.ptr;
-    return TCALL_OK;
-}
-
-/* min <= value * 10^decimals <= max. whole: no fraction, 5.0 has none. */
-static int tcall_field_long_(int64_t *out, tcall_json v, int decimals,
-                             bool whole)
-{
-    tcall_num_ n = tcall_num_read_(tcall_json_str(v));
-    if (whole && !tcall_num_integral_(&n))
-        return TCALL_E_INVALID;
-    return tcall_num_int64_(&n, decimals, out) ? TCALL_OK : TCALL_E_RANGE;
-}
-
-int tcall_field_int64_(void *out, tcall_json v, const tcall_field *f)
-{
-    (void)f;
-    return tcall_field_long_((int64_t *)out, v, 0, true);
-}
-
-int tcall_field_integer_(void *out, tcall_json v, const tcall_field *f)
-{
-    int64_t n = 0;
-    int r = tcall_field_long_(&n, v, 0, true);
-    (void)f;
-    if (n < INT_MIN || n > INT_MAX)
-        r = TCALL_E_RANGE;
-    if (r == TCALL_OK)
-        *(int *)out = (int)n;
-    return r;
-}
-
-int tcall_field_fixed_(void *out, tcall_json v, const tcall_field *f)
-{
-    int64_t n = 0;
-    int r = tcall_field_long_(&n, v, f->decimals, false);
-    if (n < LONG_MIN || n > LONG_MAX)
-        r = TCALL_E_RANGE;
-    if (r == TCALL_OK)
-        *(long *)out = (long)n;
-    return r;
-}
-
-int tcall_field_number_(void *out, tcall_json v, const tcall_field *f)
-{
-    tcall_num_ n = tcall_num_read_(tcall_json_str(v));
-    (void)f;
-    return tcall_num_double_(&n, out) ? TCALL_OK : TCALL_E_RANGE;
-}
-
-int tcall_field_boolean_(void *out, tcall_json v, const tcall_field *f)
-{
-    (void)f;
-    *(bool *)out = tcall_json_bool(v, false);
-    return TCALL_OK;
-}
-
-int tcall_field_choice_(void *out, tcall_json v, const tcall_field *f)
-{
-    const char *p = (const char *)f->more;
-    tcall_str s = tcall_json_str(v);
-    int i;
-    for (i = 0; (p = strchr(p, '"')) != NULL; i++) {
-        const char *name = p + 1;
-        p = strchr(name, '"');
-        if (!p)
-            break;
-        if (tcall_str_eq(s, tcall_slice_(name, (size_t)(p - name)))) {
-            *(int *)out = i;
-            return TCALL_OK;
-        }
-        p++;
-    }
-    return TCALL_E_INVALID;
-}
-
-int tcall_field_json_(void *out, tcall_json v, const tcall_field *f)
-{
-    (void)f;
-    *(tcall_json *)out = v;
-    return TCALL_OK;
-}
-
-typedef struct tcall_bind_ {
-    char *path; /* grows at its front, from the value up to the root */
-    size_t cap, len;
-} tcall_bind_;
-
-static void tcall_bind_put_(tcall_bind_ *b, char c)
-{
-    if (b->len + 1 >= b->cap) {
-        if (b->len == 0)
-            return;
-        b->len--; /* the tail goes, the root stays */
-    }
-    memmove(b->path + 1, b->path, b->len);
-    b->path[0] = c;
-    b->path[++b->len] = 0;
-}
-
-/* One step of the path, from its last character to its first. */
-TCALL_NOINLINE_ static void tcall_bind_name_(tcall_bind_ *b, const char *name)
-{
-    size_t i = strlen(name);
-    while (i-- > 0) {
-        const char *escape = tcall_pointer_escape_(name[i]);
-        tcall_bind_put_(b, escape ? escape[1] : name[i]);
-        if (escape)
-            tcall_bind_put_(b, escape[0]);
-    }
-    tcall_bind_put_(b, '/');
-}
-
-TCALL_NOINLINE_ static void tcall_bind_index_(tcall_bind_ *b, int i)
-{
-    do {
-        tcall_bind_put_(b, (char)('0' + i % 10));
-        i /= 10;
-    } while (i);
-    tcall_bind_put_(b, '/');
-}
-
-/* The default: text as if the model had sent it. */
-TCALL_NOINLINE_ static int tcall_bind_text_(char *at, const tcall_field *f)
-{
-    tcall_tok tok;
-    memset(&tok, 0, sizeof tok);
-    tok.type = f->type;
-    tok.end = (int)strlen(f->text);
-    tok.span = 1;
-    return f->read(at, tcall_json_cursor_(f->text, &tok), f);
-}
-
-/* Objects within objects recurse, TCALL_BIND_DEPTH times at most. */
-static int tcall_bind_object_(tcall_bind_ *b, char *out, tcall_json object,
-                              const tcall_field *f, int depth)
-{
-    int r = TCALL_OK;
-    for (; f->name && r == TCALL_OK; f++) {
-        tcall_json v = tcall_json_get(object, f->name), item = v;
-        tcall_type type = tcall_json_type(v);
-        char *at = out + f->offset;
-        int i = 0, end = f->capacity ? f->capacity : 1;
-        memset(at, 0, (size_t)f->size * (size_t)end);
-        if (f->capacity) {
-            item = tcall_json_first(v);
-            memset(out + f->count_at, 0, sizeof(int));
-        }
-        if (type == TCALL_MISSING || (type == TCALL_NULL && f->type)) {
-            if (f->required)
-                r = TCALL_E_INVALID;
-            else if (f->text)
-                r = tcall_bind_text_(at, f);
-            item.tok = NULL;
-        } else if (f->capacity && type != TCALL_ARRAY) {
-            r = TCALL_E_INVALID;
-        }
-        for (; item.tok && r == TCALL_OK; i++, at += f->size) {
-            if (i == end)
-                r = TCALL_E_RANGE;
-            else if (f->type && tcall_json_type(item) != (tcall_type)f->type)
-                r = TCALL_E_INVALID;
-            else if (f->read)
-                r = f->read(at, item, f);
-            else if (depth == TCALL_BIND_DEPTH)
-                r = TCALL_E_DEPTH;
-            else
-                r = tcall_bind_object_(b, at, item,
-                                       (const tcall_field *)f->more, depth + 1);
-            if (r < 0 && f->capacity)
-                tcall_bind_index_(b, i);
-            item = f->capacity ? tcall_json_next(item) : tcall_json_none_();
-        }
-        if (f->capacity && r == TCALL_OK)
-            memcpy(out + f->count_at, &i, sizeof i);
-        if (r < 0)
-            tcall_bind_name_(b, f->name);
-    }
-    return r;
-}
-
-int tcall_bind(void *out, tcall_json args, const tcall_field *fields,
-               char *path, size_t cap)
-{
-    tcall_bind_ b;
-    b.path = path;
-    b.cap = path ? cap : 0;
-    b.len = 0;
-    if (b.cap)
-        *path = 0;
-    if (tcall_json_type(args) != TCALL_OBJECT)
-        return TCALL_E_INVALID;
-    return tcall_bind_object_(&b, (char *)out, args, fields, 1);
-}
-
-#else
-
-/* tcall_init refuses tools with fields, so that nothing is left to do. */
-TCALL_SHARED_ int tcall_bind(void *out, tcall_json args,
-                             const tcall_field *fields, char *path, size_t cap)
-{
-    (void)out;
-    (void)args;
-    (void)fields;
-    (void)path;
-    (void)cap;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_BIND */
 
 /* ==========================================================================
  * >>write
@@ -11965,7 +11513,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -12030,10 +11578,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -12178,7 +11730,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
@@ -12731,10 +12283,36 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* Decodes the next character of a JSON string, whose bytes the writer has to
+ * get at once, and moves *at past it. Returns how many they are. */
+static size_t tcall_say_char_(const char **at, char bytes[4])
+{
+    size_t len = tcall_text_char_(at, bytes);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        bytes[len++] = *(*at)++;
+    return len;
+}
+
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_say_char_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -12840,7 +12418,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_say_char_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -14188,26 +13766,11 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
-    TCALL_REFUSE_(review, tool->fields && tool->shape,
-                  "a shape fills its struct itself: leave out fields and "
-                  "args_size");
-    TCALL_REFUSE_(review, tool->fields && !checked,
-                  "fields need parameters: the schema that says what they "
-                  "are");
-    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
-                  "fields need args_size: sizeof the struct that they "
-                  "describe");
-    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
-                  "args_size needs fields: the table that fills the struct");
     TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
                   "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
     TCALL_REFUSE_(review, tool->shape != NULL,
                   "shapes were left out by TOOLCALL_NO_SHAPES");
-#endif
-#ifdef TOOLCALL_NO_BIND
-    TCALL_REFUSE_(review, tool->fields != NULL,
-                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
 }
 
@@ -14227,8 +13790,7 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   "shape is missing: TOOLCALL_NO_SCHEMA left "
                   "out all else that checks arguments");
     TCALL_REFUSE_(review,
-                  tool->parameters || tool->output || tool->provider_schema ||
-                      tool->fields,
+                  tool->parameters || tool->output || tool->provider_schema,
                   "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 
@@ -14503,83 +14065,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
                                              tool->provider_schema, &schema));
 }
 
-#ifndef TOOLCALL_NO_BIND
-
-/* Is the default a value of the field's kind? It is stored in the free part of
- * the block, where that has room. */
-static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
-{
-    const tcall_block *block = &tc->block;
-    return (field->type == TCALL_STRING ||
-            tcall_scan_whole_(tcall_str_of(field->text)) >= 0) &&
-           (field->size > tcall_block_free_(block) ||
-            tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
-}
-
-/* Is the type of a property the one that its field takes? Of several types, or
- * none, calls decide. */
-static bool tcall_type_fits_(const tcall_field *field, const char *property)
-{
-    const char *type = tcall_text_get_(property, "type");
-    int wanted = field->capacity ? (int)TCALL_ARRAY : field->type;
-    return !type || *type != '"' || wanted == TCALL_MISSING ||
-           tcall_text_is_(type, tcall_type_names_[wanted - TCALL_NULL]) ||
-           (wanted == TCALL_NUMBER && tcall_text_is_(type, "integer"));
-}
-
-/* What is wrong with the fields of a row, in a sentence, or NULL. */
-static const char *tcall_fields_problem_(const tcall *tc,
-                                         const tcall_tool *tool,
-                                         const char *properties)
-{
-    const tcall_field *field;
-    for (field = tool->fields; field && field->name; field++) {
-        size_t items = field->capacity ? field->capacity : 1;
-        const char *property = tcall_text_get_(properties, field->name);
-        if (field->offset + items * field->size > tool->args_size ||
-            (field->capacity && field->count_at >= tool->args_size))
-            return "fields do not fit into args_size: they are of another "
-                   "struct";
-        if (properties && !property)
-            return "fields has a name that is none of the properties of "
-                   "parameters";
-        if (!tcall_type_fits_(field, property))
-            return "fields has a type that is not the one of its property in "
-                   "parameters";
-        if (field->text && !tcall_default_fits_(tc, field))
-            return "fields has a default that is not of its kind";
-    }
-    return NULL;
-}
-
-#else
-
-static const char *tcall_fields_problem_(const tcall *tc,
-                                         const tcall_tool *tool,
-                                         const char *properties)
-{
-    (void)tc;
-    (void)tool;
-    (void)properties;
-    return NULL;
-}
-
-#endif
-
-/* What cannot work in a row whose schemas are right each by itself. */
-static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
-{
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
-    const char *schema, *problem;
-    if (!tool->parameters || tc->desc.validator)
-        return TCALL_OK;
-    schema = tcall_text_space_(tool->parameters);
-    problem =
-        tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
-    TCALL_REFUSE_(&review, problem != NULL, problem);
-    return review.error;
-}
-
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
  * comes, or somebody else checks. */
 static bool tcall_holds_schemas_(const tcall *tc)
@@ -14616,13 +14101,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     (void)tc;
     (void)tool;
     (void)hold;
-    return TCALL_OK;
-}
-
-static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
     return TCALL_OK;
 }
 
@@ -14847,8 +14325,6 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        r = tcall_row_agrees_(tc, tool);
     if (r == TCALL_OK)
         tcall_row_notes_(tc, tool);
     return r;
@@ -17346,9 +16822,9 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
-    tcall *tc = call->cx.tc;
+    tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tc || !tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -17961,47 +17437,6 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 
 #endif
 
-#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
-
-/* No tool has fields: that was refused at the start. */
-TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    call->step = TCALL_STEP_BIND;
-    return TCALL_OK;
-}
-
-#else
-
-/* Fills the struct that the tool's fields describe. A fault is kept as the path
- * of the value that does not fit. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
-                                                      tcall_call *call)
-{
-    tcall_block *block = &tc->block;
-    const tcall_tool *tool = call->tool;
-    void *bound;
-    char *path;
-    size_t cap;
-    int r;
-    call->step = TCALL_STEP_BIND;
-    if (!tool->fields)
-        return TCALL_OK;
-    bound = tcall_block_take_(block, tool->args_size);
-    if (!bound)
-        return TCALL_E_MEMORY;
-    memset(bound, 0, tool->args_size);
-    call->cx.bound = bound;
-    path = tcall_block_gap_(block);
-    cap = tcall_block_free_(block) < 64 ? tcall_block_free_(block) : 64;
-    r = tcall_bind(bound, call->args, tool->fields, path, cap);
-    if (r < 0 && cap)
-        tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
-    return r;
-}
-
-#endif
-
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
@@ -18029,8 +17464,6 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         r = call->error = tcall_hydrate_begin_(tc, call);
     if (r < 0 && call->step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
-    if (r == TCALL_OK)
-        r = tcall_hydrate_bind_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
@@ -18121,10 +17554,12 @@ void tcall_progress(tcall_ctx *cx, tcall_str text)
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
-/* Copies text to the memory of the call. */
+/* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+    return cx->tc
+               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
+               : TCALL_E_USAGE;
 }
 
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
@@ -18155,12 +17590,12 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
  * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
-    const tcall_desc *d = &cx->tc->desc;
+    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && i < d->service_count; i++)
+    for (i = 0; !service && d && i < d->service_count; i++)
         if (strcmp(d->services[i].name, name) == 0)
             service = &d->services[i];
     return service ? service->object : NULL;
@@ -18168,6 +17603,8 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
+    if (!cx->tc)
+        return false;
     return (permissions &
             ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
@@ -18186,7 +17623,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name)
+    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
         return TCALL_E_USAGE;
     if (scope == TCALL_SCOPE_SESSION) {
         if (!cx->session)
@@ -18223,7 +17660,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head) /* else it is more than there are addresses */
+    if (size >= head && cx->tc) /* not more than there are addresses */
         service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
     if (!service)
         return NULL;
@@ -18239,18 +17676,18 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = tcall_now_(cx->tc) + ms;
+    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
     if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
         return;
     cx->deadline = end;
-    cx->has_deadline = cx->tc->desc.now_ms != NULL;
+    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
-    if (!cx->has_deadline)
-        return INT32_MAX;
+    int32_t left = cx->has_deadline
+                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
+                       : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -18277,11 +17714,11 @@ enum {
 
 tcall_str tcall_output(const tcall_ctx *cx)
 {
-    size_t start = cx->out_start->fill;
-    const char *output = cx->out->buf;
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
     if (start) /* without a buffer it stays NULL */
         output += start;
-    return tcall_slice_(output, cx->out->fill - start);
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
 }
 
 /* Takes back all that was written since the call began. */
@@ -18349,8 +17786,6 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     *run = *cx->call;
     run->arguments = text;
     error = tcall_hydrate_try_(cx->tc, run);
-    if (error == TCALL_OK)
-        error = tcall_hydrate_bind_(cx->tc, run);
     if (error < 0)
         return error;
     cx->injected = run->args;
@@ -18366,7 +17801,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *change;
-    if (!call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
     change = tcall_change_(cx);
     if (!change || tcall_keep_(cx, text, &text) < 0)
@@ -18376,10 +17811,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
         return tcall_inject_(cx, text);
     call->arguments = text;
     call->approved = false;
-    call->error = tcall_hydrate_try_(tc, call);
-    if (call->error == TCALL_OK)
-        call->error = tcall_hydrate_bind_(tc, call);
-    return call->error;
+    return call->error = tcall_hydrate_try_(tc, call);
 }
 
 /* Where the output did not fit, keeps whole characters and says so. Returns the
@@ -18424,7 +17856,7 @@ TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled)
+    if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);
@@ -19542,7 +18974,8 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 
 void tcall_cancel(tcall_call *call, int error)
 {
-    call->cx.stop = error;
+    if (call)
+        call->cx.stop = error;
 }
 
 /* Replays the stage of approval in the middle of a run. */
@@ -19551,6 +18984,8 @@ int tcall_approval(tcall_ctx *cx)
     uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
     int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
     cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
     cx->next_hook = 0;
@@ -19744,6 +19179,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 /* Completes what the call waits for. */
 static void tcall_await_(tcall_ctx *cx, int r)
 {
+    cx->asks = r == TCALL_E_APPROVAL;
     if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
@@ -20200,7 +19636,8 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 
@@ -20393,8 +19830,7 @@ TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                 const tcall_call *call)
 {
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
@@ -24502,11 +23938,12 @@ int tcall_reader_end(tcall_reader *reader)
     X(6, 0, 0, "extra_content")                                           \
     X(7, 0, 0, "google")                                                  \
     X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
-    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
+    X(6, 0, 0, "custom")                                                  \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
+    X(7, TCALL_FIELD_ARGUMENTS, 0, "input")                               \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")              \
-    X(7, TCALL_FIELD_ARGUMENTS, 0, "input") /* of a custom tool */
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")
 
 TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 
@@ -25978,7 +25415,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+    agent->delivered = agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -26123,11 +25560,11 @@ static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
 }
 
 /* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
+ * called more often than it has to. Nobody knows when a verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
         !agent->desc.transport.now_ms)
         return true;
     return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
@@ -26137,25 +25574,23 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
+    int open = 0, asking = 0, i;
     for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
+            open++;
+            asking += agent->batch[i].cx.asks;
+        }
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
+    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
         if (agent->batch[i].cx.state != TCALL_DONE_)
             tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
     agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -27604,6 +27039,11 @@ enum {
 /* The error of a version that is not known; others are of JSON-RPC. */
 enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
+/* How a line begins that is none: with a byte order mark in UTF-8, or with what
+ * the driver lost. */
+#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_LOST_ '\xFF'
+
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
 
@@ -27644,7 +27084,7 @@ static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
      offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
      offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, TOOLCALL_MCP_STASH + 1, 0, 0, 0, NULL},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
      TCALL_NOWHERE, 0, INT32_MAX, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
@@ -27888,21 +27328,6 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 
 /* ---- refusals ---- */
 
-/* Writes what is wrong in the words of the message's shape; a stash that was
- * too small has words of its own, for what helps is another order. */
-static void tcall_mcp_misfit_(tcall_mcp *mcp)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    if (misfit->code != TCALL_MISFIT_ROOM ||
-        misfit->steps != TCALL_MCP_STEPS_ ||
-        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    else if (mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
-    else
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
-}
-
 /* Refuses the request in words from flash; NULL: in those of the message's
  * shape. Of a version it says which one to come back with. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
@@ -27915,7 +27340,8 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_mcp_misfit_(mcp);
+        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+                           &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
         TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
@@ -27928,8 +27354,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 
 /* ---- calls ---- */
 
-/* Reads arguments that came before the name of their tool, or not at all. What
- * was wrong with the message was looked at before this. */
+/* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -27945,10 +27370,14 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
-                           tcall_mcp_shape_of_(mcp->tool), from);
+        if (misfit->steps > from)
+            tcall_write_misfit(&mcp->out, misfit,
+                               tcall_mcp_shape_of_(mcp->tool), from);
+        else /* with all of them: the message's shape knows them as a whole */
+            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     }
     return TCALL_E_INVALID;
 }
@@ -27958,6 +27387,7 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
+    int error;
     if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
@@ -27971,7 +27401,8 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
     cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
-    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    error = TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
 /* Makes the call; what is written is the text of the result. */
@@ -27987,7 +27418,8 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    if (mcp->desc.call)
+    late = late && !mcp->at_work.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
                               tcall_str_of(mcp->stash), &mcp->out);
     if (late)
@@ -27995,6 +27427,16 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
     if (mcp->at_work.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
+}
+
+/* Writes why a tool failed that wrote nothing: what tcall_abort was given. */
+static void tcall_mcp_failed_(tcall_mcp *mcp)
+{
+    const tcall_failure *failure = &mcp->at_work.cx.failure;
+    if (!mcp->desc.call && failure->reason.len)
+        tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
+    else
+        TCALL_SAY(&mcp->out, "the tool failed");
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
@@ -28007,7 +27449,7 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        tcall_mcp_failed_(mcp);
     tcall_write_unquote(&mcp->out);
     TCALL_SAY(&mcp->out, "}]");
     if (error)
@@ -28016,13 +27458,13 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
 
 /* ---- lines ---- */
 
-/* Returns whether all misfits that are known are within the arguments. */
+/* Returns whether all misfits that are known are of the arguments. */
 static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 {
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
-        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+        if (misfit->steps < TCALL_MCP_STEPS_ ||
             misfit->trail[0] != TCALL_MCP_PARAMS_ ||
             misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
             return false;
@@ -28036,9 +27478,16 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.decoder;
-    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+    if (decoder->error == TCALL_E_DEPTH) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is nested too deeply"));
+    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
         mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+        tcall_mcp_refuse_(
+            mcp, -32700,
+            mcp->first == TCALL_MCP_BOM_
+                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
+                : TCALL_FLASH_TEXT_("this is not JSON"));
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
                (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
                 tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
@@ -28071,6 +27520,9 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ &&
+        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
+        return TCALL_FLASH_TEXT_("params has no name of a tool");
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
@@ -28124,7 +27576,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
     tcall_decoder *decoder = &mcp->at_work.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
     mcp->stash[0] = '\0';
-    mcp->blank = true;
+    mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
     decoder->user = mcp;
@@ -28138,7 +27590,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.decoder);
-    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+    if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
@@ -28153,9 +27605,10 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
-            if ((unsigned char)bytes[end] > ' ')
-                mcp->blank = false;
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+            if (!mcp->first && (unsigned char)bytes[end] > ' ')
+                mcp->first = bytes[end];
+        /* with the end of the line, which ends a number */
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -28170,7 +27623,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
-    mcp->blank = false;
+    mcp->first = TCALL_MCP_LOST_;
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 

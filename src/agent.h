@@ -132,7 +132,6 @@ struct tcall_agent {
     int delivered;    /* results of the batch that are in the chat */
     int current;      /* the call of the batch that goes on next */
     int waiting;      /* calls in a row that wait */
-    int asking;       /* of them, for approval */
     tcall_writer out; /* counts a request; of the call whose turn it is */
     tcall_call call;
 };

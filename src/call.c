@@ -18,9 +18,9 @@
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
-    tcall *tc = call->cx.tc;
+    tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tc || !tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
@@ -633,47 +633,6 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 
 #endif
 
-#if defined TOOLCALL_NO_BIND || defined TOOLCALL_NO_SCHEMA
-
-/* No tool has fields: that was refused at the start. */
-TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    call->step = TCALL_STEP_BIND;
-    return TCALL_OK;
-}
-
-#else
-
-/* Fills the struct that the tool's fields describe. A fault is kept as the path
- * of the value that does not fit. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_hydrate_bind_(tcall *tc,
-                                                      tcall_call *call)
-{
-    tcall_block *block = &tc->block;
-    const tcall_tool *tool = call->tool;
-    void *bound;
-    char *path;
-    size_t cap;
-    int r;
-    call->step = TCALL_STEP_BIND;
-    if (!tool->fields)
-        return TCALL_OK;
-    bound = tcall_block_take_(block, tool->args_size);
-    if (!bound)
-        return TCALL_E_MEMORY;
-    memset(bound, 0, tool->args_size);
-    call->cx.bound = bound;
-    path = tcall_block_gap_(block);
-    cap = tcall_block_free_(block) < 64 ? tcall_block_free_(block) : 64;
-    r = tcall_bind(bound, call->args, tool->fields, path, cap);
-    if (r < 0 && cap)
-        tcall_hydrate_keep_(block, path, strlen(path), &call->complaint);
-    return r;
-}
-
-#endif
-
 /* Finds the tool and its schema, and reads what came. */
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
@@ -701,8 +660,6 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
         r = call->error = tcall_hydrate_begin_(tc, call);
     if (r < 0 && call->step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
-    if (r == TCALL_OK)
-        r = tcall_hydrate_bind_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;

@@ -5,7 +5,7 @@
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
  *
- * parse -> validate -> bind. Whatever goes wrong stays in the call: error,
+ * parse -> validate. Whatever goes wrong stays in the call: error,
  * step, what was expected where. Nothing here runs a tool.
  */
 
@@ -13,7 +13,6 @@ typedef enum tcall_step {
     TCALL_STEP_FIND,
     TCALL_STEP_PARSE,
     TCALL_STEP_VALIDATE,
-    TCALL_STEP_BIND,
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
@@ -66,7 +65,7 @@ struct tcall_ctx {
     tcall *tc;
     tcall_call *call;
     tcall_session *session; /* may be NULL */
-    const void *bound;      /* the struct that tool->fields or shape describe */
+    const void *bound;      /* the struct that tool->shape describes */
     void *user;             /* tool->user */
     const tcall_hook *hook; /* at work; NULL: the tool */
     uint8_t stage;          /* tcall_stage at hand */
@@ -102,6 +101,7 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
     bool ledger_used;     /* this call took the verdict of a ledger's row */
@@ -159,7 +159,7 @@ struct tcall_call {
 #ifndef TOOLCALL_NO_SHAPES
     tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
 #endif
-    tcall_str complaint; /* words of a foreign validator or of binding */
+    tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
@@ -172,8 +172,8 @@ struct tcall_call {
     size_t outer_high; /* and that of the call before this one */
 };
 
-/* Takes a call (the first members set, the rest zero) through parse, validate
- * and bind. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
+/* Takes a call (the first members set, the rest zero) through parse and
+ * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
  * held in the block until tcall_release; calls are released in the opposite
  * order. */

@@ -56,7 +56,6 @@
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
- *     NO_BIND        arguments as a C struct
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays

@@ -47,11 +47,12 @@
     X(6, 0, 0, "extra_content")                                           \
     X(7, 0, 0, "google")                                                  \
     X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
-    X(6, 0, TCALL_PATH_ALIAS_NEXT, "custom")                              \
+    X(6, 0, 0, "custom")                                                  \
+    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
+    X(7, TCALL_FIELD_ARGUMENTS, 0, "input")                               \
     X(6, 0, TCALL_PATH_LAST, "function")                                  \
     X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")              \
-    X(7, TCALL_FIELD_ARGUMENTS, 0, "input") /* of a custom tool */
+    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")
 
 TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
 

@@ -183,8 +183,7 @@ TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                 const tcall_call *call)
 {
-    static const char steps[][9] = {"find", "parse", "validate", "bind",
-                                    "done"};
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));

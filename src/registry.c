@@ -137,83 +137,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
                                              tool->provider_schema, &schema));
 }
 
-#ifndef TOOLCALL_NO_BIND
-
-/* Is the default a value of the field's kind? It is stored in the free part of
- * the block, where that has room. */
-static bool tcall_default_fits_(const tcall *tc, const tcall_field *field)
-{
-    const tcall_block *block = &tc->block;
-    return (field->type == TCALL_STRING ||
-            tcall_scan_whole_(tcall_str_of(field->text)) >= 0) &&
-           (field->size > tcall_block_free_(block) ||
-            tcall_bind_text_(tcall_block_gap_(block), field) >= 0);
-}
-
-/* Is the type of a property the one that its field takes? Of several types, or
- * none, calls decide. */
-static bool tcall_type_fits_(const tcall_field *field, const char *property)
-{
-    const char *type = tcall_text_get_(property, "type");
-    int wanted = field->capacity ? (int)TCALL_ARRAY : field->type;
-    return !type || *type != '"' || wanted == TCALL_MISSING ||
-           tcall_text_is_(type, tcall_type_names_[wanted - TCALL_NULL]) ||
-           (wanted == TCALL_NUMBER && tcall_text_is_(type, "integer"));
-}
-
-/* What is wrong with the fields of a row, in a sentence, or NULL. */
-static const char *tcall_fields_problem_(const tcall *tc,
-                                         const tcall_tool *tool,
-                                         const char *properties)
-{
-    const tcall_field *field;
-    for (field = tool->fields; field && field->name; field++) {
-        size_t items = field->capacity ? field->capacity : 1;
-        const char *property = tcall_text_get_(properties, field->name);
-        if (field->offset + items * field->size > tool->args_size ||
-            (field->capacity && field->count_at >= tool->args_size))
-            return "fields do not fit into args_size: they are of another "
-                   "struct";
-        if (properties && !property)
-            return "fields has a name that is none of the properties of "
-                   "parameters";
-        if (!tcall_type_fits_(field, property))
-            return "fields has a type that is not the one of its property in "
-                   "parameters";
-        if (field->text && !tcall_default_fits_(tc, field))
-            return "fields has a default that is not of its kind";
-    }
-    return NULL;
-}
-
-#else
-
-static const char *tcall_fields_problem_(const tcall *tc,
-                                         const tcall_tool *tool,
-                                         const char *properties)
-{
-    (void)tc;
-    (void)tool;
-    (void)properties;
-    return NULL;
-}
-
-#endif
-
-/* What cannot work in a row whose schemas are right each by itself. */
-static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
-{
-    tcall_review_ review = tcall_review_of_(tc, tool->name);
-    const char *schema, *problem;
-    if (!tool->parameters || tc->desc.validator)
-        return TCALL_OK;
-    schema = tcall_text_space_(tool->parameters);
-    problem =
-        tcall_fields_problem_(tc, tool, tcall_text_get_(schema, "properties"));
-    TCALL_REFUSE_(&review, problem != NULL, problem);
-    return review.error;
-}
-
 /* Are schemas compiled once, at the start? Otherwise that is done when a call
  * comes, or somebody else checks. */
 static bool tcall_holds_schemas_(const tcall *tc)
@@ -250,13 +173,6 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     (void)tc;
     (void)tool;
     (void)hold;
-    return TCALL_OK;
-}
-
-static int tcall_row_agrees_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
     return TCALL_OK;
 }
 
@@ -481,8 +397,6 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        r = tcall_row_agrees_(tc, tool);
     if (r == TCALL_OK)
         tcall_row_notes_(tc, tool);
     return r;

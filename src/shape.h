@@ -253,6 +253,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_HOLDS_(name, holds)                                             \
     TCALL_EXTENSION_ struct name { int name : TCALL_WIDTH_(holds); };
 
+/* TCALL_SHAPE does what this did: MIGRATING.md says how to write it. */
+#define TCALL_ARGS(me, ...)                                                   \
+    TCALL_HOLDS_(TCALL_ARGS_is_gone_write_TCALL_SHAPE_see_MIGRATING_md, 0)
+
 /* What is made of one row of an object. */
 #define TCALL_ROW_INDEX_(me, role, kind, name, text) me##_at_##name,
 #define TCALL_ROW_MEMBER_(me, role, kind, name, text)                         \

@@ -1,6 +1,7 @@
 #pragma once
 #include "tools.h"
-#include "bind.c"
+#include "json.c"
+#include "text.c"
 #include "schema_errors.c"
 
 /* ==========================================================================
@@ -267,26 +268,11 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
-    TCALL_REFUSE_(review, tool->fields && tool->shape,
-                  "a shape fills its struct itself: leave out fields and "
-                  "args_size");
-    TCALL_REFUSE_(review, tool->fields && !checked,
-                  "fields need parameters: the schema that says what they "
-                  "are");
-    TCALL_REFUSE_(review, tool->fields && !tool->args_size,
-                  "fields need args_size: sizeof the struct that they "
-                  "describe");
-    TCALL_REFUSE_(review, tool->args_size && !tool->fields,
-                  "args_size needs fields: the table that fills the struct");
     TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
                   "no_schema_mode is none of tcall_no_schema");
 #ifdef TOOLCALL_NO_SHAPES
     TCALL_REFUSE_(review, tool->shape != NULL,
                   "shapes were left out by TOOLCALL_NO_SHAPES");
-#endif
-#ifdef TOOLCALL_NO_BIND
-    TCALL_REFUSE_(review, tool->fields != NULL,
-                  "fields were left out by TOOLCALL_NO_BIND");
 #endif
 }
 
@@ -306,8 +292,7 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   "shape is missing: TOOLCALL_NO_SCHEMA left "
                   "out all else that checks arguments");
     TCALL_REFUSE_(review,
-                  tool->parameters || tool->output || tool->provider_schema ||
-                      tool->fields,
+                  tool->parameters || tool->output || tool->provider_schema,
                   "schemas were left out by TOOLCALL_NO_SCHEMA");
 }
 

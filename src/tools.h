@@ -2,7 +2,7 @@
 #include "block.h"
 #include "wait.h"
 #include "shape.h"
-#include "bind.h"
+#include "json.h"
 #include "schema.h"
 #include "chat.h"
 
@@ -151,10 +151,8 @@ typedef struct tcall_tool {
     const char *provider_schema; /* sent in place of parameters; the check
                                     stays with parameters */
     tcall_run run;
-    const tcall_field *fields; /* arguments as a C struct: cx->bound */
-    size_t args_size;          /* sizeof that struct */
-    /* Says what the arguments are in place of parameters, fields and
-     * args_size: the schema is written from it, and cx->bound is its struct. */
+    /* Says what the arguments are in place of parameters: the schema is written
+     * from it, and cx->bound is its struct. */
     const tcall_object *shape;
     void *user;              /* for run: cx->user */
     const tcall_hook *hooks; /* of this tool only */
@@ -182,11 +180,11 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
-    {                                                                          \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, NULL, 0, shape,  \
-            NULL, NULL, 0, permissions, 0, 0, 0, false, false, confirm, false, \
-            false, false, false, false, 0, 0, 0, NULL                          \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
+    {                                                                      \
+        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
+            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
+            false, false, false, false, 0, 0, 0, NULL                      \
     }
 
 /* Number of rows of a table. */

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, HOOKS, STRICT, BIND, EVENTS. */
+/* Needs: SCHEMA, REPORT, HOOKS, STRICT, EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"
@@ -86,10 +86,6 @@ static void test_rows(void)
                              "hold the model to\n"));
         CHECK(strstr(report, "set_led: safe is none of tcall_safety\n"));
     }
-    prepare();
-    tool.args_size = 4;
-    REFUSED("set_led: args_size needs fields: the table that fills the "
-            "struct\n");
     prepare();
     tool.no_schema_mode = 3;
     REFUSED("set_led: no_schema_mode is none of tcall_no_schema\n");

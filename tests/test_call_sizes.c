@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, BIND, SHAPES, REPAIR, LENIENT, SENTENCES. */
+/* Needs: SCHEMA, HOOKS, SHAPES, REPAIR, LENIENT, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
  * was taken is given back. */
@@ -6,9 +6,12 @@
 
 #include "check.h"
 
-TCALL_ARGS(lamp, (required, integer, n, "level"),
-           (optional, string, name, "which"),
-           (optional, array(integer, 60), levels, "of each"));
+TCALL_LIST(levels, integer(0, 9), 0, 60)
+#define LAMP(ROW, me)                             \
+    ROW(me, required, integer(0, 99), n, "level") \
+    ROW(me, optional, text(0, 9), name, "which")  \
+    ROW(me, optional, list(levels), levels, "of each")
+TCALL_SHAPE(lamp, LAMP)
 
 #define SPAN(ROW, me)                          \
     ROW(me, required, integer(1, 9), from, "") \
@@ -105,7 +108,7 @@ static const struct row {
      TCALL_E_MEMORY},
     {"lamp", "{\"n\":1}", NULL, "{\"n\":true}", NULL, "\"success\":false",
      TCALL_E_INVALID, TCALL_E_MEMORY},
-    {"lamp", "{\"n\":99999999999}", NULL, NULL, NULL, "/n", TCALL_E_RANGE,
+    {"lamp", "{\"n\":99999999999}", NULL, NULL, NULL, "/n", TCALL_E_INVALID,
      TCALL_E_MEMORY},
     {"lamp", "{}", NULL, NULL, "{\"n\":5}", "5", TCALL_OK, TCALL_E_INVALID},
     {"lamp", "{}", NULL, NULL, "[1]", "Example", TCALL_E_INVALID,
@@ -150,9 +153,7 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
 {
     memset(tools, 0, 3 * sizeof *tools);
     tools[0].name = "lamp";
-    tools[0].parameters = lamp_schema;
-    tools[0].fields = lamp_fields;
-    tools[0].args_size = sizeof(struct lamp);
+    tools[0].shape = &lamp_shape;
     tools[0].run = lamp_run;
     tools[1].name = "plan";
     tools[1].shape = &plan_shape;

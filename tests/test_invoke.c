@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, BIND, LENIENT, SENTENCES, EVENTS, REPAIR. */
+/* Needs: SCHEMA, SHAPES, REPORT, LENIENT, SENTENCES, EVENTS, REPAIR. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED
@@ -731,9 +731,12 @@ static void test_validator(void)
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
 }
 
-TCALL_ARGS(lamp, (required, boolean, on, "on or off"),
-           (defaults, integer, level, "40", "brightness in percent"),
-           (optional, array(string, 2), rooms, "where"));
+TCALL_LIST(rooms, text(0, 9), 0, 2)
+#define LAMP(ROW, me)                                                      \
+    ROW(me, required, boolean, on, "on or off")                            \
+    ROW(me, defaults(40), integer(0, 100), level, "brightness in percent") \
+    ROW(me, optional, list(rooms), rooms, "where")
+TCALL_SHAPE(lamp, LAMP)
 
 static int set_lamp(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 {
@@ -747,7 +750,7 @@ static int set_lamp(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return TCALL_OK;
 }
 
-/* One definition gives the struct, its schema and the table that fills it. */
+/* One list gives the struct, its schema and its check. */
 static void test_struct(void)
 {
     static tcall_tool lamps[1];
@@ -756,18 +759,12 @@ static void test_struct(void)
     tcall_call call;
     memset(&desc, 0, sizeof desc);
     lamps[0].name = "set_lamp";
-    lamps[0].parameters = lamp_schema;
-    lamps[0].fields = lamp_fields;
-    lamps[0].args_size = sizeof(struct lamp);
+    lamps[0].shape = &lamp_shape;
     lamps[0].run = set_lamp;
     lamps[0].permissions = TCALL_ACTUATE;
     desc.tools = lamps;
     desc.tool_count = 1;
     desc.allow = TCALL_ACTUATE;
-    lamps[0].args_size = 0;
-    CHECK(start(&tc, &desc) == TCALL_E_TOOL);
-    CHECK(strstr(report, "lamp: fields need args_size"));
-    lamps[0].args_size = sizeof(struct lamp);
     CHECK(start(&tc, &desc) == TCALL_OK);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true}") == TCALL_OK);
     CHECK(says("on 40") && !call.cx.bound); /* it is released with the call */
@@ -777,7 +774,7 @@ static void test_struct(void)
     CHECK(says("off 7b") && runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp",
                     "{\"on\":true,\"level\":99999999999}") < 0);
-    CHECK(call.step == TCALL_STEP_BIND && says("/level") && runs == 2);
+    CHECK(call.step == TCALL_STEP_VALIDATE && says("/level") && runs == 2);
     CHECK(call_tool(&tc, &call, "set_lamp", "{\"on\":true,\"x\":1}") ==
           TCALL_E_INVALID);
 }

@@ -21,19 +21,40 @@ static tool_function get_time, get_system_status, get_temperature, read_gpio,
 #define GPIO_LINES 28
 static bool simulated_lines[GPIO_LINES];
 
-/* clang-format off */
+/* Arguments as a C struct: this gives struct conversion and conversion_shape.
+ * The other tools bring their schema as JSON. */
+#define UNIT(WORD, me)           \
+    WORD(me, millimetre)         \
+    WORD(me, centimetre)         \
+    WORD(me, metre)              \
+    WORD(me, kilometre)          \
+    WORD(me, inch)               \
+    WORD(me, foot)               \
+    WORD(me, yard)               \
+    WORD(me, mile)               \
+    WORD(me, gram)               \
+    WORD(me, kilogram)           \
+    WORD(me, ounce)              \
+    WORD(me, pound)              \
+    WORD(me, millilitre)         \
+    WORD(me, litre)              \
+    WORD(me, gallon)             \
+    WORD(me, metre_per_second)   \
+    WORD(me, kilometre_per_hour) \
+    WORD(me, mile_per_hour)      \
+    WORD(me, knot)               \
+    WORD(me, celsius)            \
+    WORD(me, fahrenheit)         \
+    WORD(me, kelvin)
+TCALL_CHOICE(unit, UNIT)
+#define CONVERSION(ROW, me)                                              \
+    ROW(me, required, number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM), value, \
+        "What to convert")                                               \
+    ROW(me, required, choice(unit), from, "Unit of the value")           \
+    ROW(me, required, choice(unit), to, "Unit of the result")
+TCALL_SHAPE(conversion, CONVERSION)
 
-/* Arguments as a C struct: this gives struct conversion, conversion_schema and
- * conversion_fields. The other tools bring their schema as JSON. */
-#define UNIT_NAMES                                                             \
-    "millimetre", "centimetre", "metre", "kilometre", "inch", "foot", "yard",  \
-    "mile", "gram", "kilogram", "ounce", "pound", "millilitre", "litre",       \
-    "gallon", "metre_per_second", "kilometre_per_hour", "mile_per_hour",       \
-    "knot", "celsius", "fahrenheit", "kelvin"
-TCALL_ARGS(conversion,
-    (required, number, value, "What to convert"),
-    (required, choice(UNIT_NAMES), from, "Unit of the value"),
-    (required, choice(UNIT_NAMES), to, "Unit of the result"));
+/* clang-format off */
 
 const tcall_tool machine_tools[MACHINE_TOOLS] = {
     {
@@ -119,9 +140,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         .name = "convert_unit",
         .description = "Convert a value between units of length, mass, volume, "
                        "speed or temperature.",
-        .parameters = conversion_schema,
-        .fields = conversion_fields,
-        .args_size = sizeof(struct conversion),
+        .shape = &conversion_shape,
         .run = convert_unit,
         .permissions = TCALL_READ,
     },
@@ -293,7 +312,8 @@ static int write_gpio(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return say_line(out, pin, on, !real);
 }
 
-static const char *const unit_names[] = {UNIT_NAMES};
+#define UNIT_NAME(me, word) #word,
+static const char *const unit_names[] = {UNIT(UNIT_NAME, )};
 static const struct unit { /* in that order */
     char kind;
     double scale, zero; /* in the kind's own unit: value * scale + zero */

@@ -36,18 +36,6 @@ FIXES = {
     "a literal that was cut is a bare word": (
         "lenient", "cut = cut || (", "cut = cut && ("),
     # registration
-    "fields without args_size": (
-        "tools", "tool->fields && !tool->args_size,", "tool->fields && false,"),
-    "fields that do not fit args_size": (
-        "registry", "field->offset + items * field->size > tool->args_size ||", "false ||"),
-    "a default that is no value of its field": (
-        "registry", "field->text && !tcall_default_fits_(tc, field)", "false"),
-    "fields that are no properties": (
-        "registry", "if (properties && !property)", "if (false)"),
-    "fields of another type than their properties": (
-        "registry", "if (!tcall_type_fits_(field, property))", "if (false)"),
-    "a default that its field cannot hold": (
-        "registry", "tcall_bind_text_(tcall_block_gap_(block), field) >= 0);", "true);"),
     "a registry that is used in spite of a wrong row": (
         "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    if (r < 0)\n",
         "    tc->ready = true;\n    if (false)\n"),
@@ -69,11 +57,6 @@ FIXES = {
     "an anchor taken for a pointer": (
         "schema", "if (at[1] != '#' || (*p != '\"' && *p != '/'))", "if (at[1] != '#')"),
     "a name that two keys have": ("json", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
-    # binding
-    "numbers that an int cannot hold": (
-        "bind", "if (n < INT_MIN || n > INT_MAX)", "if (false)"),
-    "what is absent is what lay there": (
-        "bind", "memset(at, 0, (size_t)f->size * (size_t)end);", ""),
     # the offer
     "checked by the schema that is sent": (
         "registry", '"parameters", tool->parameters, &schema);',
@@ -272,7 +255,8 @@ FIXES = {
         "context", "service = tcall_service_(cx->session->services, name);", "service = NULL;"),
     "a tool that goes on without its service": ("context", "if (cx->service_missing)", "if (false)"),
     "arguments of a hook that are refused, and run": (
-        "context", "    return call->error;\n", "    return call->error = TCALL_OK;\n"),
+        "context", "    return call->error = tcall_hydrate_try_(tc, call);\n",
+        "    tcall_hydrate_try_(tc, call);\n    return call->error = TCALL_OK;\n"),
     "approved, and then replaced": ("context", "    call->approved = false;\n", ""),
     "an output that was replaced, and nobody knows": ("context", "    if (old.len) {", "    if (false) {"),
     "a longer time after a shorter one": (
@@ -390,7 +374,7 @@ FIXES = {
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
     "a key without its value": (
         "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
-    "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
+    "a size that wraps around": ("context", "if (size >= head && cx->tc)", "if (cx->tc)"),
 }
 
 
