@@ -556,17 +556,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
+struct tcall_num_;
+
 /* The bounds of a wide number, in units of its last digit, and what stores it,
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
-    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
+    bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
 #ifndef TOOLCALL_NO_INT64
-/* Stores digits * 10^exponent. Returns false where a double is too small. */
-TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
-                                   bool minus);
+/* Stores the nearest double. Returns false where there is none. */
+TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #endif
 
 /* Bounds of a number that has none. */
@@ -940,6 +941,24 @@ typedef struct tcall_object tcall_object;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
+/* Significant digits of a number that are kept, each in a byte of a decoder.
+ * Further ones only matter to a double (kind number) where all of these agree
+ * with the middle of two doubles: then it is refused as a misfit (room). No
+ * such middle has more than 768, so with 768 none is. At least 20; where no
+ * integer has 64 bits, 10. */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
@@ -1003,19 +1022,19 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-typedef tcall_uint tcall_number_digits_;
-typedef tcall_int tcall_whole_;
-
-/* A number that is read: digits * 10^(lost + zeros - places + power). */
+/* A number that is read: its significant digits * 10^(zeros - places + power).
+ */
 typedef struct tcall_number_ {
-    uint8_t state;               /* in the grammar of numbers */
-    bool minus, small;           /* sign of the number, of the exponent */
-    int16_t lost;                /* digits after those kept, up to one not 0 */
-    int16_t zeros;               /* digits after those, which are all 0 */
-    int16_t places;              /* digits after the point */
-    int16_t length;              /* digits in all */
-    int16_t power;               /* the exponent, without its sign */
-    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
+    uint8_t state;  /* in the grammar of numbers */
+    bool minus : 1; /* sign of the number */
+    bool small : 1; /* sign of the exponent */
+    bool lost : 1;  /* digits were cut off, not all of them 0 */
+    int16_t zeros;  /* digits after those that count, all 0 */
+    int16_t places; /* digits after the point */
+    int16_t length; /* digits in all */
+    int16_t power;  /* the exponent, without its sign */
+    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
@@ -1281,7 +1300,8 @@ TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
  * digits are cut off. */
 TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
-/* Needs floating point, which nothing else here does. */
+/* Returns the nearest double, of two the even one; what is too small is 0.
+ * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
@@ -4183,7 +4203,9 @@ TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
-    int sign; /* -1, 0, 1 */
+    int sign;   /* -1, 0, 1 */
+    bool minus; /* also of -0 */
+    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4212,6 +4234,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     tcall_num_ number;
     number.first = number.last = NULL;
     number.sign = 0;
+    number.minus = minus;
+    number.cut = false;
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -4294,20 +4318,244 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
-/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
- * 10^22, which doubles hold exactly; else it may be off by a few units in the
- * last place. */
-TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+/* ---- doubles ----
+ *
+ * A decimal becomes the nearest double; of two that are as near, the even one.
+ * Its first 64 bits are worked out, rounded down. They decide, unless the
+ * middle of two doubles lies within their error: then all digits of the decimal
+ * are compared with the exact digits of that middle. A double is written with
+ * its own exact digits.
+ */
+
+/* A double as an integer; on an AVR it has four bytes. */
+#if DBL_MANT_DIG == 24
+typedef uint32_t tcall_bits_;
+#else
+typedef uint64_t tcall_bits_;
+#endif
+#define TCALL_INFINITE_ \
+    ((tcall_bits_)(2 * DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1))
+
+enum {
+    TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
+    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+};
+
+typedef struct tcall_big_ {
+    int limbs; /* in use; the same of all that are worked with together */
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+/* Sets it to number * 2^shift. */
+static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
+                           int shift)
 {
-    double value = (double)digits, power;
-    int steps = exponent < 0 ? -exponent : exponent, i;
-    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
-        power = 1;
-        for (i = 0; i < 22 && i < steps; i++)
-            power *= 10;
-        value = exponent < 0 ? value / power : value * power;
+    int i = shift / 32;
+    big->limbs = limbs;
+    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
+    for (shift %= 32; number; shift = 0) {
+        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
+        number >>= 32 - shift;
     }
-    return value;
+}
+
+static void tcall_big_times_ten_(tcall_big_ *big)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += (uint64_t)big->limb[i] * 10;
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
+        carry >>= 32;
+    }
+}
+
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += big->limb[i];
+        carry -= other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : 0;
+    }
+}
+
+static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = a->limbs - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i];
+}
+
+/* The exact decimal digits of a binary number; the next is value / scale. */
+typedef struct tcall_exact_ {
+    tcall_big_ value, scale;
+    int top; /* the first digit, which is not 0, is worth digit * 10^top */
+} tcall_exact_;
+
+/* Begins the digits of fraction * 2^exponent. */
+static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
+                              int exponent)
+{
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
+    int limbs = ((down > bits ? down : bits) + 36) / 32;
+    tcall_big_set_(&digits->value, limbs, fraction, up);
+    tcall_big_set_(&digits->scale, limbs, 1, down);
+    digits->top = 0;
+    while (!tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->scale);
+        digits->top++;
+    }
+    while (tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->value);
+        digits->top--;
+    }
+}
+
+/* Returns the next digit; after the last one 0. */
+static int tcall_exact_next_(tcall_exact_ *digits)
+{
+    int digit = 0;
+    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
+        tcall_big_subtract_(&digits->value, &digits->scale);
+    tcall_big_times_ten_(&digits->value);
+    return digit;
+}
+
+/* Returns whether other digits than 0 follow. */
+static bool tcall_exact_left_(const tcall_exact_ *digits)
+{
+    uint32_t left = 0;
+    int i;
+    for (i = 0; i < digits->value.limbs; i++)
+        left |= digits->value.limb[i];
+    return left != 0;
+}
+
+/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
+ * Returns false when it hangs on digits that were cut off. */
+TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
+                                              uint64_t fraction, int exponent,
+                                              int *order)
+{
+    const char *at = number->first;
+    tcall_exact_ exact;
+    tcall_exact_init_(&exact, fraction, exponent);
+    *order = number->top - exact.top;
+    while (!*order && at <= number->last)
+        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    if (*order)
+        return true;
+    *order = number->cut - tcall_exact_left_(&exact);
+    return !(number->cut && *order == 0);
+}
+
+/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
+ * than error * 2^exponent. */
+typedef struct tcall_binary_ {
+    uint64_t fraction; /* its highest bit is set */
+    int exponent;
+    unsigned error;
+} tcall_binary_;
+
+static void tcall_binary_normalize_(tcall_binary_ *binary)
+{
+    while (!(binary->fraction >> 63)) {
+        binary->fraction <<= 1;
+        binary->exponent--;
+    }
+}
+
+/* Multiplies by a number that is rounded down as well, or exact. */
+static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
+{
+    const uint64_t half = 0xFFFFFFFFu;
+    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
+    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
+    uint64_t middle = high * lower + (low * lower >> 32);
+    low = low * upper + (middle & half);
+    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
+    binary->exponent += 64 + factor.exponent;
+    binary->error += 6; /* at most 4 by the product, 2 by the factor */
+    tcall_binary_normalize_(binary);
+}
+
+/* Returns the first bits of a positive number. Digits after the 19th are less
+ * than 19 units, for 10^18 is more than 2^64 / 19. */
+static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
+{
+    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
+    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
+    const char *at = number->first;
+    int count = 0, left;
+    for (; count < 19 && at <= number->last; count++)
+        binary.fraction =
+            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    tcall_binary_normalize_(&binary);
+    left = number->top - count + 1;
+    for (; left < 0; left += 19)
+        tcall_binary_multiply_(&binary, small);
+    for (; left >= 19; left -= 19)
+        tcall_binary_multiply_(&binary, large);
+    for (; left > 0; left--)
+        power.fraction *= 10;
+    tcall_binary_normalize_(&power);
+    tcall_binary_multiply_(&binary, power);
+    return binary;
+}
+
+/* Gives the bits of the nearest double of a positive number that is within
+ * their decimal places. Returns false when it hangs on digits that were cut
+ * off. */
+static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+{
+    tcall_binary_ binary = tcall_num_binary_(number);
+    int drop = 64 - DBL_MANT_DIG, below, order;
+    uint64_t rest, half;
+    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
+        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
+    for (; drop > 63; drop--, binary.exponent++)
+        binary.fraction >>= 1;
+    half = (uint64_t)1 << (drop - 1);
+    rest = binary.fraction & (2 * half - 1);
+    *bits = binary.fraction >> drop;
+    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
+    order = rest > half ? 1 : -1;
+    if (rest <= half && half - rest <= binary.error) {
+        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
+            return false;
+        order += order == 0 && *bits & 1;
+    }
+    /* above the least exponent the highest bit adds one to the exponent */
+    *bits += order > 0;
+    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
+             << (DBL_MANT_DIG - 1);
+    return true;
+}
+
+/* Stores the nearest double; of what is too small, 0. Returns false where it is
+ * too large, or hangs on digits that were cut off. */
+TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
+{
+    uint64_t bits = 0;
+    tcall_bits_ out;
+    if (number->sign && number->top > DBL_MAX_10_EXP)
+        return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
+        !tcall_num_round_(number, &bits))
+        return false;
+    if (bits >= TCALL_INFINITE_)
+        return false;
+    out = (tcall_bits_)bits;
+    out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
+    memcpy(to, &out, sizeof out);
+    return true;
 }
 
 /* ---- hash ---- */
@@ -4516,7 +4764,7 @@ enum {
 
 /* Longer numbers are refused, so that places are counted in 16 bits; greater
  * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_LENGTH_ 1000
 #define TCALL_NUMBER_POWER_  3000
 
 static const tcall_shape tcall_any_ TCALL_FLASH_ = {
@@ -4987,36 +5235,18 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
  * follows, so 5.0 is 5, and it is known of every number whether it is whole.
  */
 
-#ifdef TOOLCALL_NO_INT64
-#define TCALL_DIGITS_MAX_ UINT32_MAX
-#define TCALL_WHOLE_MAX_  INT32_MAX
-#define TCALL_WHOLE_MIN_  INT32_MIN
-#else
-#define TCALL_DIGITS_MAX_ UINT64_MAX
-#define TCALL_WHOLE_MAX_  INT64_MAX
-#define TCALL_WHOLE_MIN_  INT64_MIN
-#endif
-
-/* Returns false when there is no room for one digit more. */
-static bool tcall_number_times_ten_(tcall_number_ *number)
-{
-    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
-        return false;
-    number->digits *= 10;
-    return true;
-}
-
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
     number->zeros++;
     if (c == '0')
         return;
-    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+    if (!number->count)
+        number->zeros = 1;
+    for (; number->zeros; number->count++) {
         number->zeros--;
-    number->lost = (int16_t)(number->lost + number->zeros);
-    number->zeros = 0;
-    if (!number->lost)
-        number->digits += (tcall_number_digits_)(c - '0');
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            number->text[number->count] = number->zeros ? '0' : c;
+    }
 }
 
 /* Takes a byte. Returns false when it is none of the number. */
@@ -5033,7 +5263,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_LENGTH_) {
         number->length++;
         number->places =
             (int16_t)(number->places + (state == TCALL_N_FRACTION_));
@@ -5042,55 +5272,32 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     return true;
 }
 
-#ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns whether there is a rest. */
-static bool tcall_number_tenth_(tcall_number_ *number)
+/* Returns the number as a whole one, where its last digit counts 10^exponent,
+ * or the end of the range that it is beyond. Notes whether digits were cut off.
+ * So many that some were not kept are beyond all ranges. */
+static tcall_int tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    bool rest = number->digits % 10 != 0;
-    number->digits /= 10;
-    return rest;
-}
-#else
-/* The same in parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
-static bool tcall_number_tenth_(tcall_number_ *number)
-{
-    uint64_t tenth = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
-        tenth = tenth << 16 | rest / 10;
-        rest %= 10;
+    const tcall_uint most = (tcall_uint)-1 / 2, end = most + number->minus;
+    int digits = number->count ? number->count + exponent : 0, i;
+    tcall_uint sum = 0;
+    bool beyond = false;
+    for (i = 0; i < digits && !beyond; i++) {
+        beyond = sum > most / 10;
+        sum *= 10;
+        if (i < number->count && i < TOOLCALL_NUMBER_DIGITS)
+            sum += (tcall_uint)(number->text[i] - '0');
+        beyond = beyond || sum > end;
     }
-    number->digits = tenth;
-    return rest != 0;
-}
-#endif
-
-/* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as lost. */
-static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
-{
-    const tcall_number_digits_ most =
-        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
-    for (; exponent < 0 && number->digits; exponent++)
-        if (tcall_number_tenth_(number))
-            number->lost = 1;
-    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
-        exponent--;
-    if (number->digits > most || (exponent > 0 && number->digits)) {
-        number->digits = most;
-        number->lost = 1;
-    }
-    return number->minus ? (tcall_whole_)(0 - number->digits)
-                         : (tcall_whole_)number->digits;
+    number->lost = beyond || i < number->count;
+    if (beyond)
+        sum = end;
+    return number->minus ? (tcall_int)(0 - sum) : (tcall_int)sum;
 }
 
 /* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
  * it. */
-static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
-                               tcall_whole_ bound)
+static int tcall_number_order_(const tcall_number_ *number, tcall_int value,
+                               tcall_int bound)
 {
     if (value != bound)
         return value < bound ? -1 : 1;
@@ -5098,9 +5305,8 @@ static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
 }
 
 /* Notes a number that is out of bounds. Flags exclude a bound. */
-static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high,
-                               uint8_t flags)
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_int value,
+                               tcall_int low, tcall_int high, uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
     int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
@@ -5119,51 +5325,59 @@ static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
 }
 
 #ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
 {
-    double value = tcall_decimal_(digits, exponent);
-    if (minus)
-        value = -value;
-    memcpy(to, &value, sizeof value);
-    return value >= -DBL_MAX && value <= DBL_MAX;
+    return tcall_num_double_(number, to);
+}
+
+/* Returns the number, whose last digit counts 10^exponent. */
+static tcall_num_ tcall_number_num_(const tcall_number_ *number, int exponent)
+{
+    tcall_num_ num;
+    int count = number->count;
+    num.cut = count > TOOLCALL_NUMBER_DIGITS;
+    num.first = number->text;
+    num.last = num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : count) - 1;
+    num.top = exponent + count - 1;
+    num.minus = number->minus;
+    num.sign = !count ? 0 : num.minus ? -1 : 1;
+    return num;
 }
 
 /* Stores an int64_t or a double. A double that has no bound on that side may
  * be beyond what millionths can say. */
 static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
-                             uint64_t digits, int exponent)
+                             int exponent)
 {
     char *to = tcall_read_place_(decoder, decoder->shape);
-    bool minus = decoder->now.number.minus;
+    tcall_num_ num = tcall_number_num_(&decoder->now.number, exponent);
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
-    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
-        value != (minus ? range->low : range->high))
+    if (!range->store || value != (num.minus ? INT64_MIN : INT64_MAX) ||
+        value != (num.minus ? range->low : range->high))
         tcall_read_bounds_(decoder, value, range->low, range->high,
                            TCALL_FETCH_8_(&decoder->shape->flags));
     if (!to)
         return;
     if (!range->store)
         memcpy(to, &value, sizeof value);
-    else if (!range->store(to, digits, exponent, minus))
+    else if (!range->store(to, &num))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 #endif
 
+/* The last digit of the number counts 10^exponent. */
 static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
     const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
     tcall_number_ *number = &decoder->now.number;
-#ifndef TOOLCALL_NO_INT64
-    uint64_t digits = number->digits;
-#endif
-    tcall_whole_ whole =
+    tcall_int whole =
         tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
     int32_t value = (int32_t)whole;
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
-        tcall_read_wide_(decoder, whole, digits, exponent);
+        tcall_read_wide_(decoder, whole, exponent);
         return;
     }
 #endif
@@ -5184,12 +5398,12 @@ TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
     if (any && !stored)
         return;
     power += number->zeros - number->places; /* that of the last digit not 0 */
-    if (number->length == TCALL_NUMBER_DIGITS_)
+    if (number->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits && power < 0)
+    else if (!any && number->count && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     else if (stored)
-        tcall_read_number_store_(decoder, number->lost + power);
+        tcall_read_number_store_(decoder, power);
 }
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
@@ -5198,9 +5412,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
     number->minus = number->small = false;
-    number->lost = number->zeros = number->places = number->length = 0;
-    number->power = 0;
-    number->digits = 0;
+    number->zeros = number->places = number->length = 0;
+    number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 
@@ -6749,11 +6962,14 @@ TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
-/* Larger or smaller numbers would be infinity or 0 to most readers. */
+/* Larger numbers would be infinity to most readers. */
 TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
-    return !n.sign || (n.top <= 308 && n.top >= -308);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
 }
 
 /* Whether two keys, the first of len bytes, are the same. */
@@ -6964,24 +7180,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
-    const char *p;
-    uint64_t sum = 0;
     double out;
-    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
-    if (!n.sign)
-        return 0;
-    p = n.first;
-    for (digits = 0; digits < 19 && p <= n.last; digits++)
-        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
-    out = tcall_decimal_(sum, n.top - digits + 1);
-    return n.sign < 0 ? -out : out;
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }
 
 /* ==========================================================================
@@ -8158,149 +8364,58 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
     return tcall_write_number_(writer, false, value, 0);
 }
 
-/* ---- floating point ----
- *
- * The shortest digits that read back as the same number, by exact arithmetic
- * on large integers (the method of Steele and White): the number is
- * value / scale; every number nearer to it than low / scale below and
- * high / scale above reads back as the same.
- */
+/* ---- floating point ---- */
 
-enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
-typedef struct tcall_big_ {
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low;
-    bool even;   /* the bounds themselves read back as the same, too */
-    bool uneven; /* high is twice as much as low, else they are the same */
-} tcall_shortest_;
-
-/* Adds number * 2^shift. */
-static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. */
+TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
-    int i = shift / 32;
-    uint64_t carry = 0;
-    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
-        carry += big->limb[i];
-        carry += (number << shift % 32) & 0xFFFFFFFFu;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-        number >>= 32 - shift % 32;
-        shift = 0;
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), i;
+    tcall_exact_ digits;
+    bits %= one;
+    if (exponent) {
+        bits += one;
+        exponent--;
     }
+    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
+    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
+        to[i] = (char)('0' + tcall_exact_next_(&digits));
+    return digits.top;
 }
 
-static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_place_rounded_(char *to, const char *exact, int count,
+                                 tcall_num_ *number)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += (uint64_t)big->limb[i] * factor;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
     }
+    number->first = to;
+    number->last = to + count - 1;
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Gives the fewest digits that read back as the same double. */
+static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
-}
-
-/* Returns < 0, 0 or > 0. */
-static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = TCALL_BIG_LIMBS_ - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
-}
-
-/* Sets all of it for fraction * 2^exponent. */
-static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
-                                int exponent)
-{
-    /* just above a power of two the next lower number is half as far away */
-    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
-                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    memset(s, 0, sizeof *s);
-    s->even = !(fraction & 1);
-    s->uneven = uneven;
-    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
-    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
-    tcall_big_add_(&s->low, 1, up);
-}
-
-/* Goes on to the next digit. */
-static void tcall_shortest_times_ten_(tcall_shortest_ *s)
-{
-    tcall_big_multiply_(&s->value, 10);
-    tcall_big_multiply_(&s->low, 10);
-}
-
-/* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number: value + high - scale, from the highest limb
- * down, until what is left below can no longer change its sign. */
-static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
-{
-    int64_t order = 0;
-    int i = TCALL_BIG_LIMBS_;
-    while (i-- > 0 && order > -4 && order < 4) {
-        order *= (int64_t)1 << 32;
-        order += s->value.limb[i];
-        order += (int64_t)s->low.limb[i] << s->uneven;
-        order -= s->scale.limb[i];
-    }
-    return order > 0 || (order == 0 && s->even);
-}
-
-/* Scales so that the number is 0.d... * 10^point; returns point. */
-static int tcall_shortest_scale_(tcall_shortest_ *s)
-{
-    int point = 0;
-    while (tcall_shortest_reaches_(s)) {
-        tcall_big_multiply_(&s->scale, 10);
-        point++;
-    }
-    for (;;) {
-        tcall_shortest_times_ten_(s);
-        if (tcall_shortest_reaches_(s))
-            return point;
-        point--;
-    }
-}
-
-/* Writes the digits, 17 at most, and returns how many they are. */
-static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
-{
-    int count = 0;
-    for (;; tcall_shortest_times_ten_(s)) {
-        int order, digit = 0;
-        bool low, high;
-        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_subtract_(&s->value, &s->scale);
-        order = tcall_big_compare_(&s->value, &s->low);
-        low = order < 0 || (order == 0 && s->even);
-        high = tcall_shortest_reaches_(s);
-        if (low && high) { /* both do: the nearer one */
-            tcall_big_multiply_(&s->value, 2);
-            low = tcall_big_compare_(&s->value, &s->scale) < 0;
-        }
-        digits[count++] = (char)('0' + digit + (high && !low));
-        if (low || high)
-            return count;
-    }
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_place_exact_(exact, bits), count = 0;
+    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_place_rounded_(to, exact, ++count, &number);
+    } while (count < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* Writes out 0.digits * 10^point without an exponent. Returns the end. */
@@ -8331,20 +8446,12 @@ static char *tcall_place_exponent_(char *to, int exponent)
     return to;
 }
 
-/* A positive number. Returns the end of its text. */
-static char *tcall_place_double_(char *to, double value)
+/* A positive double. Returns the end of its text. */
+static char *tcall_place_double_(char *to, tcall_bits_ bits)
 {
-    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
-    tcall_shortest_ shortest;
-    char digits[24];
-    int exponent = 0, point, count;
-    for (; value >= least * 2; exponent++)
-        value /= 2;
-    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
-        value *= 2;
-    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
-    point = tcall_shortest_scale_(&shortest);
-    count = tcall_shortest_digits_(&shortest, digits);
+    char digits[TCALL_DOUBLE_DIGITS_];
+    tcall_num_ number = tcall_place_shortest_(digits, bits);
+    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
     if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
         return tcall_place_digits_(to, digits, count, point);
     to = tcall_place_digits_(to, digits, count, 1);
@@ -8353,17 +8460,19 @@ static char *tcall_place_double_(char *to, double value)
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
+    const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char out[40], *to = out;
-    if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (value < 0 || (value == 0 && 1 / value < 0)) {
+    tcall_bits_ bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (bits & sign)
         *to++ = '-';
-        value = -value;
-    }
-    if (value == 0)
+    bits &= ~sign;
+    if (bits >= TCALL_INFINITE_) /* or not a number */
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
+    if (bits == 0)
         *to++ = '0';
     else
-        to = tcall_place_double_(to, value);
+        to = tcall_place_double_(to, bits);
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
@@ -8690,7 +8799,7 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
                               int decimals)
 {
     for (; decimals && value % 10 == 0; decimals--)
@@ -8702,7 +8811,7 @@ static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    tcall_whole_ low, high;
+    tcall_int low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -9170,7 +9279,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    tcall_whole_ value = 0;
+    tcall_int value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     if (node->kind == TCALL_KIND_INTEGER64)
@@ -9456,7 +9565,7 @@ static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
 
 /* Writes a bound: a number, or as many things as there may be, "1 character",
  * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_whole_ bound)
+static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
 {
     static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
     const tcall_shape *node = tell->node;

@@ -146,6 +146,7 @@ static void start_web_and_tasks(session *s)
     t.memory = shop->task_memory;
     t.memory_size = sizeof shop->task_memory;
     t.allow = TCALL_READ | TCALL_NETWORK;
+    t.max_rounds = s->max_rounds;
     ttool_task_init(&shop->task, &t);
     add_tools(s, ttool_web_tools, TTOOL_WEB_TOOLS, &shop->web);
     add_tools(s, ttool_task_tools, TTOOL_TASK_TOOLS, &shop->task);

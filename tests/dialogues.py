@@ -374,7 +374,7 @@ def time_of_tool(home):
     return (f"{BUILD}/agent --workspace {home}",
             line('write "x" to "new.txt"', re.escape(ASKED)) + [("~3", None), *line("y", r"created new\.txt.*\n> $"), (short, None)]
             + line('write "x" to "new.txt"', r"valid  approved.*\n> $") + [(lambda pane: pane.shown().count(ASKED) == 1, None)]
-            + line('write "y" to "new.txt"', re.escape(ASKED)) + line("n", "not approved.*\n> $"))
+            + line('write "y" to "new.txt"', r"- x\n +\+ y\n.*default n\]") + line("n", "not approved.*\n> $"))
 
 
 def typed_ahead():
@@ -423,7 +423,7 @@ def rows_of_the_findings(home):
 
 
 # They need libedit.
-EDITED = ["left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
+EDITED = ["an empty line", "22: typing ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
 
 # They need bubblewrap, and a system that lets it.
 SANDBOXED = ["a tool that takes long", "cancel a tool that takes long"]
@@ -449,7 +449,7 @@ def hold(server, home, number, name, command, steps, columns=80):
         if shows:
             found, screen = pane.until(shows.replace("$", r"\s*$"))
             if not found:
-                return f"{name}: after {keys[:40]!r} no {shows}: {screen.strip()[-500:]}"
+                return f"{name}: after {str(keys)[:40]!r} no {shows}: {screen.strip()[-500:]}"
     pane.tmux("kill-session", "-t", pane.name)
     return None
 
@@ -470,7 +470,7 @@ def main():
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():
             check.skip("dialogues: " + ", ".join(EDITED), "the agent has no libedit")
             jobs = [job for job in jobs if job[1] not in EDITED]
-        if subprocess.run([BUILD / "agent", "--allow-command", "sleep", "--workspace", home, "hello"], capture_output=True).returncode:
+        if subprocess.run([BUILD / "agent", "--allow-command", "sleep", "--workspace", home, "hello"], stdin=subprocess.DEVNULL, capture_output=True).returncode:
             check.skip("dialogues: " + ", ".join(SANDBOXED), "no programs run in a sandbox here")
             jobs = [job for job in jobs if job[1] not in SANDBOXED]
         try:
