@@ -30,7 +30,6 @@ typedef struct tcall_ranking_ {
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
     size_t lent;            /* of the block, to query and records */
-    tcall_work_ outer;      /* what is at work around it */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -301,14 +300,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Nobody is called for the ranking any more. Returns r. */
-static int tcall_ranking_end_(const tcall_ranking_ *ranking, int r)
-{
-    tcall_block_unlend_(&ranking->tc->block, ranking->lent);
-    ranking->tc->work = ranking->outer;
-    return r;
-}
-
 /* Sets what is asked for, with the defaults of what is zero. */
 static void tcall_ranking_options_(tcall_ranking_ *ranking,
                                    const tcall_pick_opts *opts)
@@ -340,8 +331,6 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
-    ranking->outer = tc->work;
-    tc->work.busy = tc;
     if (opts->timeout_ms && desc->now_ms)
         ranking->started = desc->now_ms(desc->user);
     tcall_query_init_(ranking->query, input, opts->synonyms);
@@ -583,15 +572,20 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    return tcall_ranking_end_(&ranking, count);
+    tcall_block_unlend_(&tc->block, ranking.lent);
+    return count;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    int count = tcall_picks_(tc, input, opts, picks, max);
+    const tcall_work_ outer = tc->work;
+    int count;
+    tc->work.busy = tc; /* scorers and listeners are the program's */
+    count = tcall_picks_(tc, input, opts, picks, max);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
+    tc->work = outer;
     return count;
 }
 
@@ -732,14 +726,19 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
-    return tcall_ranking_end_(&ranking, TCALL_OK);
+    tcall_block_unlend_(&tc->block, ranking.lent);
+    return TCALL_OK;
 }
 
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
-    int error = tcall_write_ranking_(w, tc, report);
+    const tcall_work_ outer = tc->work;
+    int error;
+    tc->work.busy = tc;
+    error = tcall_write_ranking_(w, tc, report);
+    tc->work = outer;
     if (error < 0)
         return error;
     tcall_write_key(w, "bytes_saved");
