@@ -2151,6 +2151,7 @@ typedef struct tcall {
     size_t missing; /* bytes that did not fit, of what lasts */
     size_t call_at; /* where in the block the last call begins */
     tcall_work_ work;
+    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2561,6 +2562,7 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;    /* tc->batch, when it was hydrated */
     size_t block_high; /* what tcall_release restores, */
     size_t outer_high; /* and that of the call before this one */
 };
@@ -2574,7 +2576,9 @@ TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 /* Gives back what the call holds; one that is under way is ended first, as by
  * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
  * one that was hydrated after it still holds something, or may, and from a
- * function that the call has called, or one after it. */
+ * function that the call has called, or one after it. One that was hydrated
+ * while calls of an agent are under way is released before these end: their
+ * memory and its own are given back together. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
@@ -17169,6 +17173,8 @@ int tcall_release(tcall *tc, tcall_call *call)
     if (cx->at_work || call->block_high < tc->work.kept ||
         (call->block_high < tc->call_at && tc->call_at < tc->block.high))
         return TCALL_E_USAGE;
+    if (call->batch & 1 && call->batch != tc->batch)
+        return TCALL_OK; /* its memory went with the agent's calls under it */
     if (cx->end)
         cx->end(call);
     tcall_forget_(call);
@@ -17765,6 +17771,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     int r = tcall_usable_(tc);
     call->outer_high = tc->call_at;
     call->block_high = tc->call_at = tc->block.high;
+    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -25891,6 +25898,7 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
         count = 1;
     }
     agent->desc.tc->work.kept = block->high;
+    agent->desc.tc->batch++;
     return count;
 }
 
@@ -26102,6 +26110,7 @@ static void tcall_agent_batch_end_(tcall_agent *agent)
     if (agent->batch_count)
         tcall_block_back_(&tc->block, agent->batch_high);
     agent->batch_count = 0;
+    tc->batch += tc->batch & 1;
     tc->work.kept = 0;
 }
 

@@ -223,6 +223,7 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
         count = 1;
     }
     agent->desc.tc->work.kept = block->high;
+    agent->desc.tc->batch++;
     return count;
 }
 
@@ -434,6 +435,7 @@ static void tcall_agent_batch_end_(tcall_agent *agent)
     if (agent->batch_count)
         tcall_block_back_(&tc->block, agent->batch_high);
     agent->batch_count = 0;
+    tc->batch += tc->batch & 1;
     tc->work.kept = 0;
 }
 

@@ -68,6 +68,8 @@ int tcall_release(tcall *tc, tcall_call *call)
     if (cx->at_work || call->block_high < tc->work.kept ||
         (call->block_high < tc->call_at && tc->call_at < tc->block.high))
         return TCALL_E_USAGE;
+    if (call->batch & 1 && call->batch != tc->batch)
+        return TCALL_OK; /* its memory went with the agent's calls under it */
     if (cx->end)
         cx->end(call);
     tcall_forget_(call);
@@ -664,6 +666,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     int r = tcall_usable_(tc);
     call->outer_high = tc->call_at;
     call->block_high = tc->call_at = tc->block.high;
+    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;

@@ -176,6 +176,7 @@ struct tcall_call {
     /* private */
     bool by_model;     /* an agent's, held to the offer of its turn */
     bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;    /* tc->batch, when it was hydrated */
     size_t block_high; /* what tcall_release restores, */
     size_t outer_high; /* and that of the call before this one */
 };
@@ -189,7 +190,9 @@ TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 /* Gives back what the call holds; one that is under way is ended first, as by
  * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
  * one that was hydrated after it still holds something, or may, and from a
- * function that the call has called, or one after it. */
+ * function that the call has called, or one after it. One that was hydrated
+ * while calls of an agent are under way is released before these end: their
+ * memory and its own are given back together. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is

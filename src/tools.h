@@ -329,6 +329,7 @@ typedef struct tcall {
     size_t missing; /* bytes that did not fit, of what lasts */
     size_t call_at; /* where in the block the last call begins */
     tcall_work_ work;
+    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
