@@ -1992,7 +1992,7 @@ typedef struct tcall_tool {
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see TCALL_LOOPS */
+                           * a clock: see >>loops */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
@@ -2445,6 +2445,7 @@ typedef struct tcall_failure {
     uint32_t retry_ms; /* of tcall_retry_after, else 0 */
     uint16_t attempt;  /* 0: before the tool's first run */
     uint8_t stage;     /* tcall_stage it happened at */
+    bool ran;          /* the tool was called before, see tcall_result */
 } tcall_failure;
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
@@ -2481,6 +2482,7 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool tool_did;    /* it has ended well, whatever came after it */
     bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
     bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
@@ -2560,11 +2562,12 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
-    bool by_model;     /* an agent's, held to the offer of its turn */
-    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    uint32_t batch;    /* tc->batch, when it was hydrated */
-    size_t block_high; /* what tcall_release restores, */
-    size_t outer_high; /* and that of the call before this one */
+    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;            /* tc->batch, when it was hydrated */
+    size_t block_high;         /* what tcall_release restores, */
+    size_t outer_high;         /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -2686,6 +2689,65 @@ TCALL_API int tcall_next(tcall_ctx *cx);
 #endif
 
 /* ==========================================================================
+ * >>hash: fingerprints that nobody can forge without the key
+ */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* ==========================================================================
+ * >>loops: calls that repeat others are answered, not run
+ *
+ * An agent breaks loops within a turn unless desc.allow_repeat is set; calls
+ * without one have TCALL_LOOPS. A call that was made before with success, or
+ * whose tool does more than read and has run, whatever failed after it, is
+ * answered without running where nothing that ran since can have changed its
+ * result (tcall_concerns), unless the tool has allow_repeat. The same call
+ * three times in a row, two calls in turns, or a third call in a row of a tool
+ * that was refused or denied twice, fail with TCALL_E_LOOP, and nobody is asked
+ * for them.
+ */
+
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+
+/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One walk through TCALL_STAGES, with the hooks of the registry and of the
@@ -2723,34 +2785,6 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* ==========================================================================
- * >>hash: fingerprints that nobody can forge without the key
- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* ==========================================================================
  * >>records: what programs and logs read of a call
@@ -2904,29 +2938,8 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops within a turn (call->turn; calls without one count as one turn).
- * A call that was made before with success, and whose result nothing that ran
- * since can have changed (tcall_concerns), is answered without running, unless
- * the tool has allow_repeat. The same call three times in a row, two calls in
- * turns, or a third call in a row of a tool that was refused or denied twice,
- * fail with TCALL_E_LOOP, and nobody is asked for them. */
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
+ * has its own, it does nothing. */
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
@@ -3601,6 +3614,8 @@ typedef struct tcall_agent_desc {
     /* One call an answer: the provider is told so, and further ones do not run
      * but have TCALL_E_LIMIT as result. */
     bool no_parallel;
+    bool allow_repeat; /* the same call may be made again in a turn: see
+                        * >>loops, and allow_repeat of a tool */
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3757,9 +3772,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int current;      /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait */
-    tcall_writer out; /* counts a request; of the call whose turn it is */
+    int current;       /* the call of the batch that goes on next */
+    int waiting;       /* calls in a row that wait */
+    tcall_loops loops; /* calls of this turn */
+    tcall_writer out;  /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 
@@ -4703,10 +4719,11 @@ TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t size)
+/* Takes back what was lent since it was so much. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
 {
-    block->low -= size;
-    block->lent -= size;
+    block->low -= block->lent - lent;
+    block->lent = lent;
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -13703,7 +13720,8 @@ TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
 }
 
 /* Has the call a result from this place on? */
-static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
 {
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item))
@@ -16364,7 +16382,6 @@ typedef struct tcall_ranking_ {
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
-    size_t lent;            /* of the block, to query and records */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -16630,7 +16647,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
         ranking->records = (tcall_record_ *)(void *)(gap + size);
         size = all;
     }
-    ranking->lent = size;
     tcall_block_lend_(block, size);
     return TCALL_OK;
 }
@@ -16907,7 +16923,6 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_block_unlend_(&tc->block, ranking.lent);
     return count;
 }
 
@@ -16915,9 +16930,11 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
     const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
     int count;
     tc->work.busy = tc; /* scorers and listeners are the program's */
     count = tcall_picks_(tc, input, opts, picks, max);
+    tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
     tc->work = outer;
@@ -17061,7 +17078,6 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
-    tcall_block_unlend_(&tc->block, ranking.lent);
     return TCALL_OK;
 }
 
@@ -17070,9 +17086,11 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
     const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
     int error;
     tc->work.busy = tc;
     error = tcall_write_ranking_(w, tc, report);
+    tcall_block_unlend_(&tc->block, lent);
     tc->work = outer;
     if (error < 0)
         return error;
@@ -17351,7 +17369,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_block_unlend_(block, why.cap);
+    tcall_block_unlend_(block, block->lent - why.cap);
     tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17742,7 +17760,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     tcall_hydrate_writer_(&tc->block, &out);
     tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, out.cap);
+    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -18257,6 +18275,7 @@ TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
     failure->error = error;
     failure->stage = cx->stage;
     failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
 }
 
 /* Makes the call fail; the first failure counts. */
@@ -18530,6 +18549,14 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- failures ---- */
 
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
 /* Writes which tools there are, so that the model can choose again. */
 static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
@@ -18560,6 +18587,17 @@ static bool tcall_was_refused_(const tcall_ctx *cx)
 {
     return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
            !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
 }
 
 /* Writes what was called, who failed and why, into a string. */
@@ -18609,6 +18647,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
@@ -18620,6 +18659,8 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
             tcall_say_refused_(out, cx->call);
         else
             tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
         tcall_write_pair_(out, "error_type",
                           tcall_str_of(tcall_error_type(failure->error)));
@@ -18629,6 +18670,10 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           tcall_str_of(failure->code
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_) {
+        tcall_write_key(out, "ran");
+        tcall_write_bool(out, true);
+    }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
     tcall_write_close(out, '}');
@@ -18796,14 +18841,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 
 /* ---- the tool ---- */
 
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
 {
@@ -18845,6 +18882,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
+        cx->tool_did = true;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -18871,8 +18909,12 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
-    if (r < 0 && r != TCALL_E_MEMORY)
+    if (r < 0 && r != TCALL_E_MEMORY) {
+        tcall_keep_reason_(
+            cx, tcall_str_of("the output of the tool is no JSON value, "
+                             "which its schema asks for"));
         return TCALL_E_OUTPUT;
+    }
     tokens = r < 0 ? need : (size_t)r;
     value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
@@ -19311,335 +19353,6 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 #endif
 
 /* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    if (call)
-        call->cx.stop = error;
-}
-
-/* Replays the stage of approval in the middle of a run. */
-int tcall_approval(tcall_ctx *cx)
-{
-    uint16_t next_hook = cx->next_hook;
-    uint8_t stage = cx->stage;
-    int r;
-    if (!cx->call)
-        return TCALL_E_USAGE;
-    cx->approval_wanted = true;
-    cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->next_hook = 0;
-    r = tcall_run_hooks_(cx);
-    cx->stage = stage;
-    cx->next_hook = next_hook;
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-/* Completes the result: nobody changes it from here on. */
-static void tcall_settle_(tcall_ctx *cx)
-{
-    if (!cx->settled) {
-        cx->finished = tcall_now_(cx->tc);
-        if (cx->state == TCALL_FAILED_)
-            tcall_write_failure_(cx);
-        else /* what a hook said, and did not return */
-            memset(&cx->failure, 0, sizeof cx->failure);
-        cx->result.error = cx->failure.error;
-    }
-    cx->settled = true;
-    cx->result.output = tcall_output(cx);
-}
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* Does what the library does itself at a stage, after its hooks. */
-static int tcall_built_in_(tcall_ctx *cx)
-{
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
-    default: return TCALL_OK;
-    }
-}
-
-/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
- * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    /* Stages without hooks and without work of our own are passed over. */
-    int stage = cx->stage;
-    uint32_t busy = (cx->order->stages | own) >> stage;
-    for (; busy; stage++, busy >>= 1) {
-        int due = tcall_due_[stage], r;
-        if (!(busy & 1) || !(due & cx->state))
-            continue;
-        cx->stage = (uint8_t)stage;
-        if (stage >= TCALL_WILL_AUDIT)
-            tcall_settle_(cx);
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-#else
-
-/* Returns TCALL_OK when the call may run, or why not or not yet. */
-static int tcall_permit_(tcall_ctx *cx)
-{
-    int r = tcall_authorize_(cx);
-    if (r == TCALL_OK)
-        r = tcall_consent_(cx);
-    return r == TCALL_OK ? cx->call->error : r;
-}
-
-/* Without hooks there is only what the library does itself. Returns TCALL_OK at
- * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->state != TCALL_GOING_)
-        return TCALL_OK;
-    if (cx->stage < TCALL_AROUND_EXECUTE)
-        r = tcall_permit_(cx);
-    if (r == TCALL_OK) {
-        cx->stage = TCALL_AROUND_EXECUTE;
-        cx->attempt = 1;
-        r = tcall_run_(cx);
-    }
-    if (r == TCALL_OK)
-        r = tcall_check_output_(cx);
-    if (tcall_waits_(r))
-        return r;
-    tcall_fail_(cx, r);
-    return TCALL_OK;
-}
-
-#endif
-
-/* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
-{
-    tcall_writer out;
-    tcall_writer_init(&out, NULL, 0);
-    tcall_cancel(call, TCALL_E_CANCELLED);
-    tcall_invoke(call->cx.tc, call, &out);
-}
-
-/* Sets up the context. A registry that cannot be used fails the call here, so
- * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
-    cx->started = tcall_now_(tc);
-    tcall_order_begin_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    tcall_fail_(cx, tcall_usable_(tc));
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-#define TCALL_ERROR_TEXT_ 288
-
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
-}
-
-#else
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
-#endif
-
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
-/* Writes the result and reports the end; listeners see a call that is complete.
- */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    tcall_settle_(cx);
-    call->error = cx->result.error;
-    if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->block_high,
-                       call->arguments.len + cx->wanted);
-    cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    cx->end = NULL;
-    return call->error;
-}
-
-/* Completes what the call waits for. */
-static void tcall_await_(tcall_ctx *cx, int r)
-{
-    cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
-        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
-        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
-}
-
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r = tcall_output_resume_(cx);
-    if (!cx->settled)
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-}
-
-/* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer start = *out; /* what a failure goes back to */
-    tcall_ctx *cx = &call->cx;
-    int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    cx->out = out;
-    cx->out_start = &start;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    if (cx->output_held)
-        tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
-        tcall_fail_(cx, tcall_must_end_(cx));
-    r = tcall_walk_(cx);
-    if (r == TCALL_OK)
-        return tcall_finish_(cx);
-    tcall_await_(cx, r);
-    tcall_output_clear_(cx);
-    return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_work_ outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
-        return TCALL_E_USAGE;
-    call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call, call->block_high);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
-}
-
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
-static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
-                                                 : (uint32_t)TCALL_EXECUTE_MS);
-    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
-        tcall_wait wait = call->cx.wait;
-        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
-        if (wait.ms)
-            d->wait(d->user, &wait);
-        r = tcall_invoke(tc, call, out);
-    }
-    if (!tcall_waits_(r))
-        return r;
-    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-    return tcall_invoke(tc, call, out);
-}
-
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out, tcall_call *call)
-{
-    size_t high = tc->block.high;
-    tcall_call *own = NULL;
-    int r = tcall_usable_(tc);
-    if (r < 0)
-        return r;
-    if (!call)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call) {
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
-        return TCALL_E_MEMORY;
-    }
-    memset(call, 0, sizeof *call);
-    call->name = name;
-    call->arguments = arguments;
-    tcall_hydrate(tc, call);
-    r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_release(tc, own);
-        tcall_block_back_(&tc->block, high);
-    }
-    return r;
-}
-
-/* ==========================================================================
  * >>hash
  */
 
@@ -20018,6 +19731,457 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 }
 
 /* ==========================================================================
+ * >>loops
+ */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* ==========================================================================
+ * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
+ */
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    if (call)
+        call->cx.stop = error;
+}
+
+/* Replays the stage of approval in the middle of a run. */
+int tcall_approval(tcall_ctx *cx)
+{
+    uint16_t next_hook = cx->next_hook;
+    uint8_t stage = cx->stage;
+    int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
+    cx->approval_wanted = true;
+    cx->stage = TCALL_WILL_CHECK_CONSENT;
+    cx->next_hook = 0;
+    r = tcall_run_hooks_(cx);
+    cx->stage = stage;
+    cx->next_hook = next_hook;
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
+}
+
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        else /* what a hook said, and did not return */
+            memset(&cx->failure, 0, sizeof cx->failure);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* Does what the library does itself at a stage, after its hooks. */
+static int tcall_built_in_(tcall_ctx *cx)
+{
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
+    default: return TCALL_OK;
+    }
+}
+
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    /* Stages without hooks and without work of our own are passed over. */
+    int stage = cx->stage;
+    uint32_t busy = (cx->order->stages | own) >> stage;
+    for (; busy; stage++, busy >>= 1) {
+        int due = tcall_due_[stage], r;
+        if (!(busy & 1) || !(due & cx->state))
+            continue;
+        cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
+    cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
+#endif
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const tcall_failure *failure = &cx->failure;
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
+    tcall_writer out;
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_write_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+}
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
+
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
+/* Writes the result and reports the end; listeners see a call that is complete.
+ */
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_loops_end_(cx, call->loops);
+#endif
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->block_high,
+                       call->arguments.len + cx->wanted);
+    cx->state = TCALL_DONE_;
+    cx->end = NULL;
+    if (call->error < 0)
+        tcall_tell_error_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return call->error;
+}
+
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    cx->asks = r == TCALL_E_APPROVAL;
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r = tcall_output_resume_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+}
+
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_ctx *cx = &call->cx;
+    int r;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->output_held)
+        tcall_output_again_(cx);
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return tcall_finish_(cx);
+    tcall_await_(cx, r);
+    tcall_output_clear_(cx);
+    return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_work_ outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, call->block_high);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+}
+
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out, tcall_call *call)
+{
+    size_t high = tc->block.high;
+    tcall_call *own = NULL;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+    if (!call) {
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        return TCALL_E_MEMORY;
+    }
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tcall_block_back_(&tc->block, high);
+    }
+    return r;
+}
+
+/* ==========================================================================
  * >>records
  */
 
@@ -20161,7 +20325,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager = tool && tcall_is_compiled_(tc, tool);
+    bool eager = tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -20170,10 +20334,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator             ? "foreign"
-                                   : tool && tool->shape ? "shape"
-                                   : eager               ? "eager"
-                                                         : "lazy"));
+                      tcall_str_of(validator     ? "foreign"
+                                   : tool->shape ? "shape"
+                                   : eager       ? "eager"
+                                                 : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -20212,7 +20376,10 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                                 : tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
+    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ran");
+    tcall_write_bool(out, call->cx.result.ran);
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
@@ -20519,6 +20686,8 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_validated_(&out, call);
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ran");
+    tcall_write_bool(&out, cx->result.ran);
     tcall_write_key(&out, "ms");
     tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
@@ -20692,114 +20861,6 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
-    return TCALL_OK;
-}
-
-/* ---- loops ---- */
-
-/* A call in the memory of the loop breaker. Calls are compared by their hash,
- * with that of their turn, so nothing of them has to be kept, and those of
- * other turns are never met again. */
-typedef struct tcall_looped_ {
-    uint64_t call, tool;
-    bool answered; /* by a result from before */
-} tcall_looped_;
-
-/* Fails the call and tells the model how to get out. */
-static int tcall_loop_(tcall_ctx *cx, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 0);
-    cx->result.suggestion = "do something else, or ask the user";
-    return TCALL_E_LOOP;
-}
-
-/* True when the call would be the third of its kind in a row, or the third in
- * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
-{
-    return recent[1] == call &&
-           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
-}
-
-static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
-{
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
-            return true;
-    return false;
-}
-
-/* Answers or stops a call that repeats others. */
-int tcall_loops_begin_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
-    tcall_looped_ *here =
-        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
-        return TCALL_E_MEMORY;
-    here->call += turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
-    if (here->tool == loops->refused && loops->refusals >= 2 &&
-        (loops->denied || call->error < 0))
-        return tcall_loop_(cx, "refused again and again");
-    if (call->tool && call->tool->allow_repeat)
-        return TCALL_OK;
-    if (tcall_loops_again_(loops->recent, here->call))
-        return tcall_loop_(cx, "the same calls come again and again");
-    memmove(loops->recent + 1, loops->recent,
-            sizeof loops->recent - sizeof *loops->recent);
-    loops->recent[0] = here->call;
-    here->answered = tcall_loops_did_(loops, here->call);
-    return here->answered
-               ? tcall_respond(cx,
-                               tcall_str_of("Made before in this turn, and "
-                                            "nothing has changed since: use "
-                                            "that result."))
-               : TCALL_OK;
-}
-
-/* Counts how often in a row the tool was refused. */
-static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
-                               uint64_t tool)
-{
-    bool denied = cx->failure.error == TCALL_E_DENIED,
-         same = loops->refused == tool;
-    if (cx->failure.error == TCALL_E_LOOP)
-        return;
-    if (denied || cx->call->error < 0) {
-        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
-        loops->refused = tool;
-        loops->denied = denied;
-    } else if (same) {
-        loops->refusals = 0;
-    }
-}
-
-/* Notes what came of a call, and forgets results that it may have changed. */
-int tcall_loops_end_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_tool *tool = cx->call->tool;
-    const tcall_looped_ *here =
-        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
-    loops->count = kept;
-    if (!here || !here->tool)
-        return TCALL_OK;
-    tcall_loops_count_(cx, loops, here->tool);
-    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
-        return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 
@@ -25813,17 +25874,11 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+/* Has the call of the last answer that has this id a result? */
+TCALL_SHARED_ bool tcall_agent_has_result_(const tcall_agent *agent,
+                                           tcall_str id)
 {
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
+    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Which call of the last answer has this id. */
@@ -25862,12 +25917,13 @@ static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
-    size_t from = agent->chat.block->low - agent->chat.start;
+    size_t from;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        tcall_agent_has_result_(agent, call->id))
         return TCALL_E_USAGE;
+    from = agent->chat.block->low - agent->chat.start;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
@@ -25912,8 +25968,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[count];
         if (!tcall_agent_asked_(agent, index, call))
             break;
-        if (!tcall_agent_lacks_result_(agent, call->id))
+        if (tcall_agent_has_result_(agent, call->id))
             continue;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -26029,7 +26086,7 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
     block->need = 0;
     tcall_block_lend_(block, taken);
     result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    tcall_block_unlend_(block, taken);
+    tcall_block_unlend_(block, block->lent - taken);
     if (block->need)
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, before);
@@ -26159,7 +26216,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            call->cx.end(call);
+            tcall_end_(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -27396,7 +27453,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (tcall_agent_lacks_result_(agent, call->id) &&
+        if (!tcall_agent_has_result_(agent, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
@@ -27581,6 +27638,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
     agent->cancelled = false;
     agent->batch_count = 0;
     agent->tries = 0;
+    memset(&agent->loops, 0, sizeof agent->loops);
     agent->state = states[saved];
     if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;

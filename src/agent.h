@@ -1,6 +1,7 @@
 #pragma once
 #include "agent_desc.h"
 #include "invoke.h"
+#include "loops.h"
 #include "reader.h"
 
 /* ==========================================================================
@@ -135,9 +136,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int current;      /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait */
-    tcall_writer out; /* counts a request; of the call whose turn it is */
+    int current;       /* the call of the batch that goes on next */
+    int waiting;       /* calls in a row that wait */
+    tcall_loops loops; /* calls of this turn */
+    tcall_writer out;  /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 

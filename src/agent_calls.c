@@ -138,17 +138,11 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
+/* Has the call of the last answer that has this id a result? */
+TCALL_SHARED_ bool tcall_agent_has_result_(const tcall_agent *agent,
+                                           tcall_str id)
 {
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
+    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
 }
 
 /* Which call of the last answer has this id. */
@@ -187,12 +181,13 @@ static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
-    size_t from = agent->chat.block->low - agent->chat.start;
+    size_t from;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        tcall_agent_has_result_(agent, call->id))
         return TCALL_E_USAGE;
+    from = agent->chat.block->low - agent->chat.start;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
@@ -237,8 +232,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[count];
         if (!tcall_agent_asked_(agent, index, call))
             break;
-        if (!tcall_agent_lacks_result_(agent, call->id))
+        if (tcall_agent_has_result_(agent, call->id))
             continue;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -354,7 +350,7 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
     block->need = 0;
     tcall_block_lend_(block, taken);
     result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    tcall_block_unlend_(block, taken);
+    tcall_block_unlend_(block, block->lent - taken);
     if (block->need)
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, before);
@@ -484,7 +480,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            call->cx.end(call);
+            tcall_end_(call);
     }
     tcall_agent_batch_end_(agent);
 }

@@ -69,10 +69,11 @@ TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
     tcall_block_room_(block, 0); /* notes the peak */
 }
 
-TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t size)
+/* Takes back what was lent since it was so much. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
 {
-    block->low -= size;
-    block->lent -= size;
+    block->low -= block->lent - lent;
+    block->lent = lent;
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by

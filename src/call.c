@@ -246,7 +246,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, call->args, &why);
-    tcall_block_unlend_(block, why.cap);
+    tcall_block_unlend_(block, block->lent - why.cap);
     tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -637,7 +637,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     tcall_hydrate_writer_(&tc->block, &out);
     tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
-    tcall_block_unlend_(&tc->block, out.cap);
+    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;

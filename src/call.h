@@ -59,6 +59,7 @@ typedef struct tcall_failure {
     uint32_t retry_ms; /* of tcall_retry_after, else 0 */
     uint16_t attempt;  /* 0: before the tool's first run */
     uint8_t stage;     /* tcall_stage it happened at */
+    bool ran;          /* the tool was called before, see tcall_result */
 } tcall_failure;
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
@@ -95,6 +96,7 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool tool_did;    /* it has ended well, whatever came after it */
     bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
     bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
@@ -174,11 +176,12 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
-    bool by_model;     /* an agent's, held to the offer of its turn */
-    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    uint32_t batch;    /* tc->batch, when it was hydrated */
-    size_t block_high; /* what tcall_release restores, */
-    size_t outer_high; /* and that of the call before this one */
+    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;            /* tc->batch, when it was hydrated */
+    size_t block_high;         /* what tcall_release restores, */
+    size_t outer_high;         /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and

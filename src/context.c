@@ -390,6 +390,7 @@ TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
     failure->error = error;
     failure->stage = cx->stage;
     failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
 }
 
 /* Makes the call fail; the first failure counts. */

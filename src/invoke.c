@@ -1,6 +1,7 @@
 #pragma once
 #include "invoke.h"
 #include "stages.c"
+#include "loops.c"
 
 /* ==========================================================================
  * >>invoke
@@ -149,6 +150,10 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
+#endif
 }
 
 #ifndef TOOLCALL_NO_EVENTS
@@ -213,14 +218,18 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     tcall_settle_(cx);
     call->error = cx->result.error;
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_loops_end_(cx, call->loops);
+#endif
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->block_high,
                        call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
+    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    cx->end = NULL;
     return call->error;
 }
 

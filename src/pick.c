@@ -29,7 +29,6 @@ typedef struct tcall_ranking_ {
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
-    size_t lent;            /* of the block, to query and records */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -295,7 +294,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
         ranking->records = (tcall_record_ *)(void *)(gap + size);
         size = all;
     }
-    ranking->lent = size;
     tcall_block_lend_(block, size);
     return TCALL_OK;
 }
@@ -572,7 +570,6 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
-    tcall_block_unlend_(&tc->block, ranking.lent);
     return count;
 }
 
@@ -580,9 +577,11 @@ int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
     const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
     int count;
     tc->work.busy = tc; /* scorers and listeners are the program's */
     count = tcall_picks_(tc, input, opts, picks, max);
+    tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
     tc->work = outer;
@@ -726,7 +725,6 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
     tcall_write_picked_(w, &ranking, report);
     tcall_write_key(w, "excluded");
     tcall_write_excluded_(w, &ranking);
-    tcall_block_unlend_(&tc->block, ranking.lent);
     return TCALL_OK;
 }
 
@@ -735,9 +733,11 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
     const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
     int error;
     tc->work.busy = tc;
     error = tcall_write_ranking_(w, tc, report);
+    tcall_block_unlend_(&tc->block, lent);
     tc->work = outer;
     if (error < 0)
         return error;

@@ -149,14 +149,6 @@ TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
 
 /* ---- the tool ---- */
 
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
 /* Calls the tool's function once. */
 static int tcall_run_call_(tcall_ctx *cx)
 {
@@ -198,6 +190,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
+        cx->tool_did = true;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -224,8 +217,12 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
-    if (r < 0 && r != TCALL_E_MEMORY)
+    if (r < 0 && r != TCALL_E_MEMORY) {
+        tcall_keep_reason_(
+            cx, tcall_str_of("the output of the tool is no JSON value, "
+                             "which its schema asks for"));
         return TCALL_E_OUTPUT;
+    }
     tokens = r < 0 ? need : (size_t)r;
     value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);

@@ -123,7 +123,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (tcall_agent_lacks_result_(agent, call->id) &&
+        if (!tcall_agent_has_result_(agent, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
@@ -308,6 +308,7 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
     agent->cancelled = false;
     agent->batch_count = 0;
     agent->tries = 0;
+    memset(&agent->loops, 0, sizeof agent->loops);
     agent->state = states[saved];
     if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;

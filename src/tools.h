@@ -170,7 +170,7 @@ typedef struct tcall_tool {
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see TCALL_LOOPS */
+                           * a clock: see >>loops */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */

@@ -504,7 +504,7 @@ static void test_audit(void)
                  "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
                  "\"arguments\":{\"n\":3},\"validated\":true,"
                  "\"repaired\":false,\"attempts\":1,"
-                 "\"ms\":0,"
+                 "\"ran\":true,\"ms\":0,"
                  "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
     log_text[0] = 0;
     CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);

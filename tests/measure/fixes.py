@@ -31,14 +31,15 @@ FIXES = {
         "call", "call->error == TCALL_E_MEMORY || call->incomplete)",
         "call->error == TCALL_E_MEMORY)"),
     "released out of order": (
-        "call", "if (call->block_high < tc->call_at && tc->call_at < tc->block.high)",
-        "if (false)"),
+        "call", "(call->block_high < tc->call_at && tc->call_at < tc->block.high))",
+        "false)"),
     "a literal that was cut is a bare word": (
         "lenient", "cut = cut || (", "cut = cut && ("),
     # registration
     "a registry that is used in spite of a wrong row": (
-        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    if (r < 0)\n",
-        "    tc->ready = true;\n    if (false)\n"),
+        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    tc->work.busy = NULL;\n"
+                    "    if (r < 0)\n",
+        "    tc->ready = true;\n    tc->work.busy = NULL;\n    if (false)\n"),
     "arguments that cannot be an object": (
         "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
     "required and forbidden": (
@@ -99,11 +100,11 @@ FIXES = {
     "calls of one id side by side": (
         "agent_calls", "if (tcall_agent_same_id_(agent, count) ||", "if ("),
     "two agents on one registry": (
-        "agent_loop", "if (!agent->problem && desc->tc->offer)", "if (false)"),
+        "agent_loop", "if (!problem && desc->tc->offer)", "if (false)"),
     "hooks added under an agent": (
         "registry", "if (tc->offer && tool->hook_count)", "if (false)"),
     "need that does not suffice": (
-        "agent_calls", "    if (agent->desc.parallel > 1)\n        said *= 2;", "    said = 0;"),
+        "agent_calls", "start + tcall_call_room_(&agent->desc.tc->desc, said)", "start"),
     "need that is too small for a call": (
         "invoke", "    if (block->need > block->size)\n", "    if (false)\n"),
     # asked and run
@@ -225,7 +226,7 @@ FIXES = {
     "images that no model sees": (
         "agent_calls", "if (tcall_is_image_type_(done->type) && done->bytes.len)", "if (false)"),
     "a result before the one that was asked for first": (
-        "agent_calls", "        if (call->cx.state != TCALL_DONE_)\n            break;\n", ""),
+        "agent_calls", "            tcall_agent_position_(agent, item.id) > position)", "            false)"),
     "reasoning of another setting": (
         "agent_loop", "    if (tcall_agent_changed_(agent))\n", "    if (false)\n"),
     "half an answer that stays": (
@@ -237,8 +238,9 @@ FIXES = {
         "agent_loop", "if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)",
         "if (agent->state == TCALL_AGENT_UNSET_)"),
     "another agent's settings during a turn": (
-        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
-                      "    agent->problem = desc->tc", "    agent->problem = desc->tc"),
+        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))\n"
+                      "        return TCALL_E_USAGE;\n    agent->problem = desc->tc",
+        "    agent->problem = desc->tc"),
     "a turn in the middle of another": (
         "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
                       "    agent->problem = tcall_agent_added", "    agent->problem = tcall_agent_added"),
@@ -339,14 +341,14 @@ FIXES = {
         "return tool->permissions;"),
     # saved and loaded
     "saved while a tool runs": (
-        "save", "        if (cx->state && !cx->approval_asked)\n", "        if (false)\n"),
+        "save", "(call->cx.settled || tcall_save_ran_(call))", "call->cx.settled"),
     "loaded from damaged memory": (
         "save", "if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))", "if (false)"),
     "loaded into a turn": (
-        "save", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n    agent->chat",
-        "    agent->chat"),
+        "save", "    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))\n"
+                "        return TCALL_E_USAGE;\n", ""),
     "a plan that acts after it was loaded": (
-        "save", "agent->turn.plan = state == TCALL_SAVE_PLANNED_;", "agent->turn.plan = false;"),
+        "save", "agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;", "agent->turn.plan = false;"),
     "loaded tools that are not permitted": (
         "save", "if (tool && !tcall_withheld_(tc, tool))", "if (tool)"),
     "calls under way that nobody tells of the end": (
