@@ -296,7 +296,7 @@ def kept(home):
         steps += line(f"/load {home}/{name}", rf"Nothing is loaded: [^\n]*{name}: [^\n]*{why}.*\n> $")
         steps += line("what is my name?", rf"I know {n} of it.*\n> $")
     first = lambda pane: model.said()[0] == "my name is Ada"
-    steps += [(first, None), *line(f"/load {home}/ada", r"ada goes on.*\n> $"), *line("again", r"I know 2 of it.*\n> $"), (first, None)]
+    steps += [(first, None), *line(f"/load {home}/ada", r"ada goes on.*\n> $"), *line("again", r"goes on.*I know 2 of it.*\n> $"), (first, None)]
     for name in "a.txt", "long.txt":
         text = pathlib.Path(home, name).read_text()
         for word, why in (("/save", "no saved conversation"), ("/trace", "no trace")):
@@ -348,7 +348,7 @@ def wrapped(text, columns, words):
         answer = shown[begin:end]
         wide = [sum(2 if ord(c) > 0x2E80 else 1 for c in row) for row in answer]
         return (" " if words else "").join(answer) == text and max(wide) <= columns and all(w > columns - 16 for w in wide[:-1])
-    return model.agent, line("go", r"\n> $") + [(rows, None)], columns
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], columns
 
 
 def refused(home, columns):
