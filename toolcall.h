@@ -269,7 +269,9 @@ typedef uint64_t tcall_uint;
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
       "the provider sent something that is not handled here")                 \
-    X(QUOTA, "quota", "the account has no quota or credit left")
+    X(QUOTA, "quota", "the account has no quota or credit left")              \
+    X(NO_ANSWER, "no-answer",                                                 \
+      "what came is complete, but no answer in the format of this provider")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -1224,7 +1226,8 @@ typedef struct tcall_scan {
     uint16_t high;      /* high surrogate that waits for its low one */
     bool wide;  /* a number passed that a double may not hold, as far as its
                    length and exponent say: looked at by who cares */
-    bool split; /* which may come with the next string of the row */
+    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
+    bool split; /* the low one may come with the next string of the row */
     uint8_t half_row; /* a string of this row ended so, */
     uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
@@ -2979,7 +2982,7 @@ TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
-    TCALL_CHOICE_NONE,
+    TCALL_CHOICE_NONE, /* tools are sent: a call that comes must not be run */
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
@@ -3043,18 +3046,22 @@ enum {
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
-    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_IGNORE, /* true: the element is reasoning; an object: it does
+                           not count */
     TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
                            with TCALL_E_UNHANDLED */
 
-    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
-    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
-    TCALL_FIELD_RESTART,      /* an object: everything before is void */
-    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
-    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    TCALL_FIELD_CHOICE, /* the object that is one of several answers */
+    /* Something that only whole answers have. It counts where its document is
+     * no piece of a stream: that has a PIECE, or an element or a DELTA outside
+     * of it. */
+    TCALL_FIELD_WHOLE_ANSWER,
+    TCALL_FIELD_PIECE,   /* an object that only pieces have */
+    TCALL_FIELD_ERROR,   /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE, /* the words of an error */
     /* Numbers. */
     TCALL_FIELD_INDEX,        /* of the element */
-    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; only number 0 is read */
     TCALL_FIELD_INPUT_TOKENS,
     TCALL_FIELD_OUTPUT_TOKENS,
     /* Words that are looked up. */
@@ -3083,6 +3090,7 @@ enum {
     TCALL_MEANS_ELEMENT_BEGINS,
     TCALL_MEANS_ELEMENT_ENDS,
     TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_RESTART,       /* everything before is void */
     TCALL_MEANS_ANSWER_ENDS
 };
 
@@ -3095,7 +3103,7 @@ typedef struct tcall_word {
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
     TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
     TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
     TCALL_REASONING_DATA,       /* words, signatures and what is no words */
@@ -3108,16 +3116,15 @@ enum {
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
                                         are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
-    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
-                                      none may be called: then that tool is sent
-                                      alone, or none is */
-    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
-    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
-    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
-    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_WEAK_CHOICE = 8,     /* it does not obey where a tool is named:
+                                        then that one is sent alone */
+    TCALL_QUIRK_NO_CHOICE = 16,      /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,    /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64,   /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,    /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256,      /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512,   /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,    /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
     TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
@@ -3129,6 +3136,13 @@ enum {
     TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
                                            where there is no room for it */
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
+};
+
+/* Who may follow whom, where a provider minds (tcall_provider.turns). */
+enum {
+    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
+                                     the model stand between */
+    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3155,6 +3169,7 @@ struct tcall_provider {
     /* TCALL_REASONING_TEXT in a format of messages: the member of the message
      * that the words are; NULL: they are a part of its content. */
     const char *member;
+    uint8_t turns; /* TCALL_TURNS_... */
 };
 
 /* ==========================================================================
@@ -3188,19 +3203,27 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* there is an item for its text */
-    bool text_ends, parted;  /* the next text is another one; that was told */
-    uint8_t words;           /* the field that brought words of reasoning */
-    bool begins, complete;   /* it said that it begins; that it is over */
-    bool cut;                /* the last call must not run */
-    uint8_t began, finished; /* sets of choices */
+    bool has_text;          /* there is an item for its text */
+    bool text_ends, parted; /* the next text is another one; that was told */
+    uint8_t words;          /* the field that brought words of reasoning */
+    bool begins, complete;  /* it said that it begins; that it is over */
+    bool cut;               /* the last call must not run */
+    bool finished;          /* it said why it stopped */
+    bool was_whole;         /* the last document of it was a whole answer */
+    bool in_page;           /* answer.message is how it begins */
+    bool known;             /* it has a value that matters */
     /* of the current document */
-    uint8_t event;  /* TCALL_MEANS_... */
-    uint8_t choice; /* the number of the one at hand */
+    uint8_t event; /* TCALL_MEANS_... */
+    bool whole;    /* it is a whole answer */
+    bool piece;    /* it is a piece of a stream */
+    bool in_whole; /* at hand is what only whole answers have */
+    bool repeats;  /* there were elements before it */
+    bool stopped;  /* a reason to stop was given */
+    /* of the current choice */
     bool in_choice, choice_known;
-    bool stopped; /* a reason to stop was given */
-    bool whole;   /* it is a whole answer */
-    bool repeats; /* there were elements before it */
+    bool other;      /* it is not the first: does not count */
+    bool cut_before; /* the answer when it began */
+    uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -3213,7 +3236,7 @@ typedef struct tcall_reader {
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, broken;
+    bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
@@ -3317,7 +3340,7 @@ extern const tcall_provider tcall_interactions;
 #endif
 
 /* ==========================================================================
- * >>servers: that speak the format of OpenAI, more or less
+ * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
  * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
@@ -3325,53 +3348,90 @@ extern const tcall_provider tcall_interactions;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks, turns). Where those
+ * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
+ */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
+    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      0)                                                                       \
+    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      0)                                                                       \
+    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI,                                                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
+    X(github, "https://models.github.ai", "/inference/chat/completions",       \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE,                                                       \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
+      0)                                                                       \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
-          TCALL_QUIRK_FREE_REASONING)
+          TCALL_QUIRK_FREE_REASONING,                                          \
+      0)
+
+/* Likewise those of the format Responses. */
+#define TCALL_RESPONSES_SERVERS(X)                                          \
+    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
+      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
+    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
 #endif
@@ -3589,7 +3649,11 @@ TCALL_API int tcall_agent_step(tcall_agent *agent);
 /* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
  * in loops around tcall_agent_step. */
 TCALL_API void tcall_agent_wait(tcall_agent *agent);
-/* Returns the model's text of this turn; it is valid until the next step. */
+/* Returns the model's text of this turn: all that came after its last call, or,
+ * where nothing did, before that; of texts that are marked so (Responses) the
+ * final answer. Several texts are joined in the free part of the block once the
+ * turn is over; where that is too small, the last one is returned. It is valid
+ * until the next step, or call with this tcall. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
@@ -3629,6 +3693,7 @@ struct tcall_agent {
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
     bool unanswered;   /* the last question was taken back */
+    bool last_round;   /* calls of this answer do not run: it asked for words */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */
@@ -6104,27 +6169,31 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
-/* May the string at hand hold half a character at its end, or at its begin?
- * Some servers cut the model's words between the escapes of two surrogates. */
-static bool tcall_scan_splits_(const tcall_scan *s)
+/* Half a character stands by itself. Raw JSON text still has its escape. */
+static int tcall_scan_lone_(tcall_scan *s)
 {
-    return s->split && !s->raw_depth &&
-           (s->string_mode == TCALL_STRING_VALUE_ ||
-            s->string_mode == TCALL_STRING_UNHEARD_);
+    if (!s->lone)
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    s->high = 0;
+    s->wide = true;
+    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
+    s->state = TCALL_S_STRING_;
+    return s->error;
 }
 
-/* The string ends behind a high surrogate: the next one of its row has to
- * begin with the low one. */
+/* The string ends behind a high surrogate. The next one of its row may begin
+ * with the low one: some servers cut the model's words between the two. */
 static int tcall_scan_half_(tcall_scan *s)
 {
-    if (!tcall_scan_splits_(s))
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    if (s->string_mode == TCALL_STRING_VALUE_) {
+    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
         s->half = s->high;
         s->half_row = s->row;
+        s->high = 0;
+    } else {
+        tcall_scan_lone_(s);
     }
-    s->high = 0;
-    tcall_scan_string_end_(s);
+    if (!s->error)
+        tcall_scan_string_end_(s);
     return s->error;
 }
 
@@ -6133,19 +6202,18 @@ static int tcall_scan_unit_(tcall_scan *s)
 {
     char out[4];
     uint32_t cp = s->hex;
-    if (s->high) {
-        if (cp < 0xDC00 || cp > 0xDFFF)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
+    if (s->high && low) {
         cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
         s->high = 0;
+    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
+        return s->error;
+    } else if (low) {
+        return TCALL_OK;
     } else if (cp >= 0xD800 && cp <= 0xDBFF) {
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
-               !(tcall_scan_splits_(s) &&
-                 s->string_mode == TCALL_STRING_UNHEARD_)) {
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
     s->state = TCALL_S_STRING_;
@@ -6167,7 +6235,7 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         if (c == '"')
             return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
-        return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        return TCALL_OK;
     }
     if (c == 'u') {
         s->state = TCALL_S_HEX_;
@@ -6175,7 +6243,9 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         s->hex_left = 4;
         return TCALL_OK;
     }
-    plain = s->state == TCALL_S_ESCAPE_ ? tcall_unescape_(c) : (char)0;
+    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
+        return s->error;
+    plain = tcall_unescape_(c);
     if (!plain)
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     s->state = TCALL_S_STRING_;
@@ -6374,6 +6444,8 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
             p = tcall_scan_word_(s, p, p, end);
+        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
+            tcall_scan_lone_(s);
         else if (tcall_scan_escape_(s, *p) == TCALL_OK)
             p++;
     }
@@ -13203,9 +13275,9 @@ enum {
 
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
-    uint8_t kind;          /* tcall_kind, or one of the reader's own */
-    uint8_t flags;         /* TCALL_FLAG_..._ */
-    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t kind;  /* tcall_kind, or one of the reader's own */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_item_head_;
@@ -21971,7 +22043,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message. */
+ * message, where that may hold more. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
@@ -21979,22 +22051,24 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const char *const roles[2])
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        if (role != roles[user]) {
-            if (role)
+        side = 1 + tcall_item_is_users_(&item) +
+               (alone && item.kind == TCALL_ITEM_RESULT);
+        if (side != last) {
+            if (last)
                 tcall_write_text(out, "]}");
-            role = roles[user];
-            tcall_write_form_(out, role, NULL);
+            tcall_write_form_(out, roles[side > 1], NULL);
+            last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (role)
+    if (last)
         tcall_write_text(out, "]}");
 }
 
@@ -22111,6 +22185,11 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{'role':'assistant','content':'(I have not answered yet.)'}";
+
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
@@ -22122,15 +22201,21 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
+    bool after_result = false;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item))
+    while (tcall_history_next_(&history, out, &item)) {
+        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
+            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
             tcall_message_reasoning_(&message, &item, provider->member, server);
         else
             tcall_message_item_(&message, &item, forms);
+    }
     tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
@@ -22146,7 +22231,7 @@ typedef struct tcall_sent_tools_ {
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
-/* A server that does not obey a choice gets only what may be called. */
+/* A server that does not obey gets only the tool that must be called. */
 static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
@@ -22155,8 +22240,6 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    if (request->choice == TCALL_CHOICE_NONE)
-        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
     return request->choice != TCALL_CHOICE_ONE ||
            !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
            strcmp(tool->name, request->choice_name) == 0;
@@ -22489,6 +22572,13 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
+/* Is it the whole of what a signature is of? */
+TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
 /* Gives the text of the answer its place: before everything else or, where
  * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
@@ -22498,6 +22588,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
     if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -22646,7 +22737,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text)
+    if (!reader->has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
@@ -22667,7 +22759,9 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
@@ -22803,8 +22897,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
+    if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
@@ -22860,8 +22953,12 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
     size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
     bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
+    /* What the server says in the end counts, but for nothing. */
+    bool nothing =
+        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
+                                     tcall_str_of("{}")));
+    if (whole && nothing && !known->error && (!piece->error || old))
+        return false;
     if (known->error || piece->error) {
         known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
@@ -22933,7 +23030,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = reader->words = 0;
+    reader->finished = false;
+    reader->words = 0;
     reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
@@ -22982,7 +23080,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->choice)
+    if (reader->other)
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->text_ends && !reader->parted)
@@ -23160,9 +23258,11 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
-/* Is a text of an item that does not count? */
-static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+/* Is it text of an item that does not count? */
+static bool tcall_reader_is_void_text_(const tcall_reader *reader,
+                                       const tcall_item_head_ *head)
 {
+    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
     size_t at = reader->start;
     for (; index && at < reader->unmerged;
          at = tcall_reader_next_(reader, at)) {
@@ -23178,25 +23278,22 @@ static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
 static void tcall_reader_settle_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    head->choice = reader->choice;
+    bool stays;
     if (!head->index)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
-    if (head->kind == TCALL_ITEM_TEXT &&
-        tcall_reader_text_is_void_(reader, head->index)) {
-        tcall_reader_remove_(reader, reader->unmerged);
-        return;
-    }
-    if (head->kind == TCALL_ITEM_TEXT) {
+    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
+    if (stays && head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
-    } else if (tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-        reader->began |= (uint8_t)(1u << reader->choice);
-        return;
+        stays = false;
     }
-    tcall_reader_remove_(reader, reader->unmerged);
+    if (stays && tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+    } else {
+        tcall_reader_remove_(reader, reader->unmerged);
+    }
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
@@ -23205,18 +23302,61 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. */
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
 TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->stopped)
-        reader->finished |= (uint8_t)(1u << reader->choice);
-    reader->stopped = false;
-    reader->choice = 0;
+    if (reader->other) {
+        reader->cut = reader->cut_before;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
+        if (!reader->stop_before)
+            reader->answer.stop_text[0] = 0;
+    } else if (reader->stopped) {
+        reader->finished = true;
+    }
+    reader->stopped = reader->other = false;
     reader->in_choice = reader->choice_known = false;
 }
 
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->whole)
+        reader->chat->block->low = reader->unmerged;
+    reader->whole = false;
+    reader->piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->in_whole = true;
+        reader->whole = !reader->piece;
+    } else if (!reader->in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
 /* ---- fields ---- */
+
+/* Is it a signature by itself? Pieces of calls have a number there. */
+static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
+                                        const tcall_item_head_ *head)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_size_(head) ==
+               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
 
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
@@ -23235,6 +23375,8 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->type == TCALL_MEANS_REASONING &&
             tcall_head_len_(head, TCALL_PART_SIGNATURE_))
             head->kind = TCALL_ITEM_REASONING;
+        if (tcall_reader_signs_nothing_(reader, head))
+            head->kind = TCALL_ITEM_TEXT; /* which is empty */
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -23298,7 +23440,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->begins = true;
 }
 
-static int tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     const long number = tcall_digits_(reader->word);
     switch (field) {
@@ -23307,9 +23449,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         break;
     case TCALL_FIELD_CHOICE_INDEX:
         reader->choice_known = true;
-        reader->choice = (uint8_t)number & 7;
-        if (number != reader->choice)
-            return TCALL_E_PROTOCOL;
+        reader->other = number != 0;
         break;
     case TCALL_FIELD_INPUT_TOKENS:
         if (number >= 0)
@@ -23319,11 +23459,10 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         if (number >= 0)
             reader->answer.output_tokens = number;
     }
-    return TCALL_OK;
 }
 
 /* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *reader, int field)
+static void tcall_reader_word_(tcall_reader *reader, int field)
 {
     switch (field) {
     case TCALL_FIELD_TYPE:
@@ -23338,9 +23477,8 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
         break;
-    default: return tcall_reader_number_(reader, field);
+    default: tcall_reader_number_(reader, field);
     }
-    return TCALL_OK;
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23393,11 +23531,13 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
-/* Is a text at hand certainly the model's, and of the first choice? A whole
- * answer may hold several, whose numbers may stand behind them. */
+/* Is a text at hand certainly the model's? A whole answer may hold several,
+ * whose numbers may stand behind them, and one in an event may stand before
+ * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole && reader->in_choice && !reader->choice_known)
+    if (reader->whole &&
+        (reader->sse || (reader->in_choice && !reader->choice_known)))
         return false;
     return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
 }
@@ -23415,8 +23555,11 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
+    tcall_answer *answer = &reader->answer;
     int part;
     reader->skip = c == 'n';
+    if (c != 'n')
+        tcall_reader_tell_piece_(reader, field);
     if (tcall_field_is_word_(field)) {
         reader->word[0] = 0;
         return;
@@ -23427,26 +23570,27 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
-    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
+    case TCALL_FIELD_CHOICE:
+        reader->in_choice = true;
+        reader->cut_before = reader->cut;
+        reader->stop_before = (uint8_t)answer->stop;
+        break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        if (c == 't')
+            reader->type = TCALL_MEANS_REASONING;
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
         reader->field = TCALL_FIELD_UNREAD;
         tcall_reader_open_(reader);
         break;
-    case TCALL_FIELD_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(reader);
-        break;
-    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
-            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+            answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE:
-        if (reader->answer.message[0])
+        if (answer->message[0] && !reader->in_page)
             reader->skip = true;
         break;
     default:
@@ -23472,15 +23616,21 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
+        if (reader->in_page)
+            answer->message[0] = 0;
+        reader->in_page = false;
         tcall_append_cut_(answer->message, sizeof answer->message, bytes);
     }
 }
 
 /* A value is complete. A part outside of an element is one by itself. */
-static int tcall_reader_complete_(tcall_reader *reader, int field)
+static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
-    if (tcall_field_is_word_(field))
-        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (tcall_field_is_word_(field)) {
+        if (!reader->skip)
+            tcall_reader_word_(reader, field);
+        return;
+    }
     if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -23490,10 +23640,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
               tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        if (reader->whole && !reader->sse &&
+            reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
-    return TCALL_OK;
 }
 
 /* Keeps a piece of the current element as JSON text, as long as it may turn
@@ -23515,9 +23665,13 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
 {
     tcall_reader *reader = (tcall_reader *)user;
     reader->told = true;
+    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->in_whole && reader->piece)
+        return TCALL_OK;
     if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(reader, field);
-    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_complete_(reader, field);
+    else if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(reader, field, *bytes.ptr);
     else if (field == TCALL_FIELD_ELEMENT)
         tcall_reader_raw_piece_(reader, bytes);
@@ -23538,7 +23692,8 @@ enum {
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
     TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
     TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
 /* Bytes in a row of comments, blank lines and documents that say nothing: a
@@ -23569,9 +23724,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
+    reader->in_page = true;
     if (tcall_reasoning_kept_(reader) != provider->reasoning &&
         !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
+}
+
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23579,16 +23741,16 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     const uint8_t half_row = reader->scan.half_row;
     const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
-    if (!reader->any_document)
-        reader->answer.message[0] = 0;
+    reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->told = false;
+    reader->whole = reader->piece = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
-    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.lone = true;
+    reader->scan.split = tcall_reader_in_lines_(reader);
     reader->scan.half_row = half_row;
     reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
@@ -23596,12 +23758,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
+    if (reader->event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
+    reader->known = reader->known || reader->told;
+    if (reader->whole || reader->piece)
+        reader->was_whole = reader->whole && !reader->begins;
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -23610,12 +23775,6 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 {
     reader->state = TCALL_FRAME_LINE_;
     reader->match = 0;
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
@@ -23644,12 +23803,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
-/* Keeps the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *reader, char c)
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
+                               size_t len)
 {
-    if (!reader->any_document)
-        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
-                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    char *page = reader->answer.message;
+    size_t at = strlen(page), i;
+    if (!reader->in_page)
+        return;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
 }
 
 /* The name of an SSE field: those of "data:" count, and of "error:", which
@@ -23674,7 +23840,10 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
-        reader->state = TCALL_FRAME_IGNORED_;
+        reader->state = TCALL_FRAME_OVER_;
+    } else if (tcall_reader_in_lines_(reader) && c &&
+               strchr("ntf\"-0123456789", c)) {
+        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
     }
@@ -23694,6 +23863,8 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    if (reader->state == TCALL_FRAME_OVER_)
+        return;
     reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
@@ -23702,10 +23873,10 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
+        reader->several = c == '[';
         reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
                                                        : TCALL_FRAME_BETWEEN_;
     }
-    tcall_reader_page_(reader, c);
     if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
     else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
@@ -23722,6 +23893,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
     if (!reader->any_document)
         return;
     answer->message[0] = 0;
+    reader->in_page = false;
     tcall_append_cut_(answer->message, sizeof answer->message,
                       tcall_str_of("comments or empty events without end"));
 }
@@ -23729,6 +23901,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
+    tcall_reader_page_(reader, bytes, len);
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
@@ -23736,8 +23909,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             tcall_reader_byte_(reader, *bytes++);
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
         tcall_reader_fail_silence_(reader);
-    while (bytes < end)
-        tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
 
@@ -23780,6 +23951,12 @@ static bool tcall_reader_finish_call_(tcall_reader *reader)
             return false;
     }
     head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -23832,22 +24009,33 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
+/* Why an answer is none that ends as its format says. */
+static int tcall_reader_lacks_(const tcall_reader *reader)
+{
+    const bool alone = !reader->sse && !reader->several &&
+                       reader->event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->complete)
+        return TCALL_E_PROVIDER;
+    if (!reader->any_document && reader->sse)
+        return TCALL_E_PROTOCOL;
+    /* A stream may have been cut between two documents, one by itself not. */
+    if (reader->any_document && !reader->in_document &&
+        (alone || !reader->known))
+        return TCALL_E_NO_ANSWER;
+    return TCALL_E_TRUNCATED;
+}
+
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    bool all_finished =
-        reader->finished && !(reader->began & ~reader->finished);
-    if (all_finished && !reader->begins)
+    if (reader->was_whole || (reader->finished && !reader->begins))
         reader->complete = true;
-    if (answer->error)
-        return;
-    if (answer->message[0] && reader->any_document && !reader->complete)
-        answer->error = TCALL_E_PROVIDER;
-    else if (!reader->complete || reader->in_document)
-        answer->error = reader->sse && !reader->any_document
-                            ? TCALL_E_PROTOCOL
-                            : TCALL_E_TRUNCATED;
+    if (!answer->error && (!reader->complete || reader->in_document))
+        answer->error = tcall_reader_lacks_(reader);
+    if (reader->in_page && reader->any_document &&
+        answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
 }
 
 /* Says how large the block should have been. */
@@ -23915,7 +24103,7 @@ int tcall_reader_end(tcall_reader *reader)
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \
@@ -24028,7 +24216,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
                                                  TCALL_QUIRK_SHORT_IDS,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -24045,7 +24234,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
     X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
     X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(1, 0, 0, "message")                                                  \
     X(2, 0, 0, "usage")                                                    \
     X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
     X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
@@ -24095,8 +24284,9 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
-/* Of blocks, and the event that ends a stream. */
+/* Of blocks, and the events that begin and end a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
+    {"message_start", TCALL_MEANS_RESTART},
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
@@ -24186,7 +24376,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
         TCALL_QUIRK_NO_FORCE,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -24278,7 +24469,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  TCALL_QUIRK_WEAK_CHOICE |
                                                      TCALL_QUIRK_SAY_CONTEXT |
                                                      TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking"};
+                                                 "thinking",
+                                                 0};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -24431,7 +24623,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
                                                     TCALL_QUIRK_ORDERED,
-                                                    NULL};
+                                                    NULL,
+                                                    0};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -24505,8 +24698,8 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
- * "error" is the member for a failure. Signatures are of parts: there is no
- * reasoning by itself. */
+ * "error" is the member for a failure. Signatures are of parts: of reasoning
+ * those go back that have one. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
@@ -24515,7 +24708,7 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    NULL,
+    "{'text':%t,'thought':true,'thoughtSignature':%s}",
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -24581,8 +24774,9 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0,
-    NULL};
+    TCALL_QUIRK_ORDERED,
+    NULL,
+    TCALL_TURNS_RESULTS_ALONE};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -24740,7 +24934,8 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     TCALL_REASONING_DATA, /* words and signatures */
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_INTERACTIONS_ */
 
@@ -24907,7 +25102,7 @@ static int tcall_server_write_(const tcall_provider *provider,
 }
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks)                                                     \
+                 quirks, turns)                                              \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -24922,9 +25117,33 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      reasoning,              \
                                                      strict,                 \
                                                      quirks,                 \
-                                                     member};
+                                                     member,                 \
+                                                     turns};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+
+#ifdef TCALL_HAS_RESPONSES_
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
+                 quirks, turns)                                               \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
+                                                     url,                     \
+                                                     path,                    \
+                                                     NULL,                    \
+                                                     header,                  \
+                                                     prefix,                  \
+                                                     {NULL, NULL},            \
+                                                     tcall_responses_write_,  \
+                                                     &tcall_responses_paths_, \
+                                                     tcall_responses_stops_,  \
+                                                     tcall_responses_types_,  \
+                                                     reasoning,               \
+                                                     strict,                  \
+                                                     quirks,                  \
+                                                     member,                  \
+                                                     turns};
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
 
 #endif /* TCALL_HAS_SERVERS_ */
 
@@ -24956,9 +25175,12 @@ static const tcall_provider *const tcall_providers_[] = {
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+        TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
-        NULL};
+            NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -25017,13 +25239,15 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
+        if (head->kind != TCALL_ITEM_CALL || !text.len)
             continue;
         if (head->flags & TCALL_FLAG_OBJECT_) {
             if (tcall_has_key_twice_(block, text))
                 head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
             continue;
         }
+        if (head->error)
+            continue;
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;
@@ -25078,7 +25302,8 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static const char *tcall_agent_extra_problem_(tcall_block *block,
+                                              const char *extra)
 {
     size_t i;
     if (!extra)
@@ -25089,6 +25314,8 @@ static const char *tcall_agent_extra_problem_(const char *extra)
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
+    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+        return "extra holds a member twice: leave one out";
     return NULL;
 }
 
@@ -25150,7 +25377,7 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_left_out_(desc);
     if (!problem)
-        problem = tcall_agent_extra_problem_(desc->extra);
+        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25410,7 +25637,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -25603,8 +25830,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
+    if (over < 0 || agent->last_round)
+        return over < 0 ? over : TCALL_E_LIMIT;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
@@ -25985,10 +26212,11 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *agent)
+static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
-    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-           agent->turn.calls >= agent->desc.max_calls;
+    return !agent->turn.plan &&
+           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -26003,7 +26231,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    if (!agent->turn.plan && tcall_agent_last_round_(agent))
+    if (agent->last_round)
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -26124,6 +26352,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
+    agent->last_round = tcall_agent_is_last_round_(agent);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -26480,19 +26709,48 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Adds a further text to one, in the free part of the block. Where that has no
+ * room for both, or a call is at work there, the further one counts alone. */
+static tcall_str tcall_agent_join_(const tcall_agent *agent, tcall_str text,
+                                   tcall_str more)
+{
+    const tcall_block *block = &agent->desc.tc->block;
+    /* Words that are items of their own were told so. */
+    const bool parted =
+        agent->desc.provider->reasoning == TCALL_REASONING_ELEMENTS;
+    const tcall_str between = tcall_str_of(parted ? "\n\n" : "");
+    const size_t len = text.len + between.len + more.len;
+    char *gap = tcall_block_gap_(block);
+    if (!text.len || len > tcall_block_free_(block) ||
+        agent->state != TCALL_AGENT_IDLE_)
+        return more;
+    tcall_copy_(tcall_copy_(tcall_copy_(gap, text), between), more);
+    return tcall_slice_(gap, len);
+}
+
 tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
+    bool begins = true, marked = false, final;
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
+    while (tcall_chat_next(&agent->chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_USER)
+            text.len = 0;
+        /* What comes before a call counts only where nothing comes after. */
+        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+            begins = true;
+        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            continue;
+        if (begins || (final && !marked))
+            text.len = 0;
+        begins = false;
+        marked = final;
+        text = tcall_agent_join_(agent, text, item.text);
+    }
     return text;
 }
 

@@ -207,7 +207,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -400,8 +400,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
+    if (over < 0 || agent->last_round)
+        return over < 0 ? over : TCALL_E_LIMIT;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }

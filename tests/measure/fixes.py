@@ -368,7 +368,7 @@ FIXES = {
     "all variables as they are written": (
         "provider", "*found = tcall_find_variable_(variables, name);", "*found = NULL;"),
     "a text from the turn before": (
-        "agent_loop", "        else if (item.kind == TCALL_ITEM_USER)\n            text = tcall_slice_(NULL, 0);\n", ""),
+        "agent_loop", "        if (item.kind == TCALL_ITEM_USER)\n            text.len = 0;\n", ""),
     # memory and writers
     "a sink without a buffer": (
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
