@@ -16,6 +16,7 @@
 # make mutants   which slips in the code of a call the unit tests notice
 # make fixes     which test fails without what mended each old defect
 # make figures write size and speed into README.md
+# make landed  record what only falls, when an issue ends: tests/measure/landed
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make docs    the API reference, build/reference.html, from the contracts in src/
@@ -30,7 +31,8 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 STD    ?= c99
 CFLAGS ?= -O2 -g
-WERROR ?= -Werror
+# Warnings are errors in CI (.ci/run sets it), never for users.
+WERROR ?=
 WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
           -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
           -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wvla \
@@ -39,6 +41,9 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # The compiler would ignore a misspelt switch in silence.
 misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
+
+# Says that what the build needs is there.
+installed = $(BUILD)/deps$(if $(JSMN),,-no-jsmn)$(if $(NO_PORT),-no-port)
 
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
@@ -97,7 +102,7 @@ jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 WORKSPACE = .
 run:
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
+	@$(MAKE) $(jobs) --no-print-directory $(addprefix $(BUILD)/,agent standin standin.crt trace lint)
 	@$(BUILD)/agent --workspace $(WORKSPACE)
 
 # The longest first.
@@ -125,9 +130,9 @@ unit: $(unit_tests) $(if $(NO_PORT),,$(main))
 
 chapters:
 	@tests/chapters
-matrix: $(BUILD)/deps
+matrix: $(installed)
 	@tests/matrix
-size: $(BUILD)/deps
+size: $(installed)
 	@tests/need python3
 	@tests/measure/size.py
 	@tests/measure/profiles.py
@@ -153,7 +158,7 @@ linux-test: $(main) $(BUILD)/mkcert
 	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
 	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
 	tests/linux.py "$$tls"
-bench: $(BUILD)/deps
+bench: $(installed)
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
@@ -162,18 +167,23 @@ bench: $(BUILD)/deps
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
-coverage: $(BUILD)/deps toolcall.h
+coverage: $(installed) toolcall.h
 	@tests/need python3
 	@tests/measure/coverage.py
-mutants: $(BUILD)/deps toolcall.h
+mutants: $(installed) toolcall.h
 	@tests/need python3 clang
 	@tests/measure/mutants.py
-fixes: $(BUILD)/deps toolcall.h
+fixes: $(installed) toolcall.h
 	@tests/need python3 clang
 	@tests/measure/fixes.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
+
+landed: $(BUILD)/deps toolcall.h
+	@tests/measure/shape.py --land
+	@tests/measure/size.py --land
+	@tests/mcp_uno.py --land
 
 $(BUILD)/probe: $(probe) $(impl)
 	$(HUSH) $(COMPILE) $(probe) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
@@ -235,11 +245,11 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
-$(BUILD)/deps:
-	@CC="$(CC)" tests/need libc6-dev libjsmn-dev libmbedtls-dev
+$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(installed) toolcall.h
+$(installed):
+	@CC="$(CC)" tests/need libc6-dev $(if $(JSMN),libjsmn-dev) $(if $(NO_PORT),,libmbedtls-dev)
 	@mkdir -p $(BUILD) && touch $@
-deps: $(BUILD)/deps
+deps: $(installed)
 
 format:
 	clang-format -i $(sources)
@@ -266,7 +276,7 @@ $(BUILD)/libtoolcall_port.a: $(port)
 $(made): $(BUILD)/%: cmake/%.in FORCE
 	@mkdir -p $(BUILD)
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|; s|@LIBDIR@|$(LIBDIR)|' \
-	    -e 's|@UP@|$(up)|; s|@JSMN@|$(if $(JSMN),ON,OFF)|; s|@POINTER@|$(pointer)|' $< >$@
+	    -e 's|@UP@|$(up)|; s|@POINTER@|$(pointer)|' $< >$@
 install: toolcall.h $(made) $(foreach part,$(filter-out core,$(parts)),$(BUILD)/libtoolcall_$(part).a)
 	@sed '/^#/d; s|LIBDIR|$(LIBDIR)|; s|BUILD/|$(BUILD)/|g' cmake/installed | \
 	while read -r part to files; do \
@@ -281,4 +291,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants fixes figures deps docs format format-check install clean
+        bench bench-pick coverage mutants fixes figures landed deps docs format format-check install clean

@@ -763,6 +763,10 @@ int main(int argc, char **argv)
     socklen_t len = sizeof at;
     const char *cert = "", *key = "";
     bool plain = argc > 1 && strcmp(argv[1], "--plain") == 0;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return puts("standin --cert FILE --key FILE | --plain "
+                    "[--require KEY]\nA stand-in model on 127.0.0.1: it prints "
+                    "its address, and ends with its input.") == EOF;
     for (int i = 1 + plain; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--cert") == 0)
             cert = argv[i + 1];

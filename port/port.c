@@ -43,22 +43,11 @@ static bool copy(char *to, size_t cap, const char *s, size_t n)
     return true;
 }
 
-/* s is after the colon; answers the number of digits, 0 when it is wrong. */
-static size_t read_number(tport *p, const char *s)
-{
-    size_t n = tport_span(s, tport_is_digit), i;
-    uint32_t v = 0;
-
-    for (i = 0; i < n && v < 65536; i++)
-        v = v * 10 + (uint32_t)(s[i] - '0');
-    p->number = (uint16_t)v;
-    return v > 0 && v < 65536 ? n : 0;
-}
-
 /* host, [host6], host:port or [host6]:port; answers its length or 0. */
 static size_t read_authority(tport *p, const char *s)
 {
-    size_t six = s[0] == '[', n, digits;
+    size_t six = s[0] == '[', n;
+    const char *end;
 
     n = tport_span(s + six, six ? is_address6 : is_host);
     if (!copy(p->host, sizeof p->host, s + six, n))
@@ -67,10 +56,10 @@ static size_t read_authority(tport *p, const char *s)
     if (six && s[n++] != ']')
         return 0;
     if (s[n] == ':') {
-        digits = read_number(p, s + n + 1);
-        if (digits == 0)
+        p->number = tport_number(s + n + 1, &end);
+        if (p->number == 0)
             return 0;
-        n += 1 + digits;
+        n = (size_t)(end - s);
     }
     return copy(p->authority, sizeof p->authority, s, n) ? n : 0;
 }

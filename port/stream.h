@@ -68,6 +68,17 @@ static inline size_t tport_span(const char *s, bool (*good)(char))
     return n;
 }
 
+/* The number of a port, which is all digits that s begins with: 0 where there
+ * are none, or it is too large. *end is what follows them. */
+static inline uint16_t tport_number(const char *s, const char **end)
+{
+    uint32_t n = 0;
+
+    for (*end = s; tport_is_digit(**end); (*end)++)
+        n = n > 65535 ? n : n * 10 + (uint32_t)(**end - '0');
+    return n > 65535 ? 0 : (uint16_t)n;
+}
+
 /* Bytes at the beginning of path with which base ends already, as whole
  * segments: 3 for "https://host/v1" and "/v1/chat". Many give a base URL with
  * them, and they are sent once. */

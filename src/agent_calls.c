@@ -200,12 +200,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = agent->asking = 0;
+    agent->delivered = agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -350,11 +350,11 @@ static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
 }
 
 /* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. */
+ * called more often than it has to. Nobody knows when a verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->approval_asked || cx->wait.count ||
+    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
         !agent->desc.transport.now_ms)
         return true;
     return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
@@ -364,25 +364,23 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    bool waits = tcall_waits_(result), asks = result == TCALL_E_APPROVAL;
-    int open = 0, i;
+    int open = 0, asking = 0, i;
     for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
+            open++;
+            asking += agent->batch[i].cx.asks;
+        }
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = waits ? agent->waiting + 1 : 0;
-    agent->asking = asks ? agent->asking + 1 : 0;
+    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
         if (agent->batch[i].cx.state != TCALL_DONE_)
             tcall_agent_await_(agent, &agent->batch[i]);
-    asks = agent->asking >= open;
     agent->waiting = 0;
-    if (asks)
-        agent->asking = 0;
-    return asks ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -395,8 +393,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
+    if (over < 0 || agent->last_round)
+        return over < 0 ? over : TCALL_E_LIMIT;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }

@@ -18,9 +18,9 @@
 TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
                                     tcall_event_kind kind, tcall_str text)
 {
-    tcall *tc = call->cx.tc;
+    tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
-    if (!tcall_is_heard_(tc))
+    if (!tc || !tcall_is_heard_(tc))
         return;
     memset(&event, 0, sizeof event);
     event.call = call;

@@ -101,6 +101,7 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
     bool ledger_used;     /* this call took the verdict of a ledger's row */

@@ -34,9 +34,9 @@ enum {
 
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
-    uint8_t kind;          /* tcall_kind, or one of the reader's own */
-    uint8_t flags;         /* TCALL_FLAG_..._ */
-    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t kind;  /* tcall_kind, or one of the reader's own */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_item_head_;

@@ -27,10 +27,12 @@ void tcall_progress(tcall_ctx *cx, tcall_str text)
     tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
 }
 
-/* Copies text to the memory of the call. */
+/* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+    return cx->tc
+               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
+               : TCALL_E_USAGE;
 }
 
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
@@ -61,12 +63,12 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
  * gives everybody. */
 void *tcall_find_service(const tcall_ctx *cx, const char *name)
 {
-    const tcall_desc *d = &cx->tc->desc;
+    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && i < d->service_count; i++)
+    for (i = 0; !service && d && i < d->service_count; i++)
         if (strcmp(d->services[i].name, name) == 0)
             service = &d->services[i];
     return service ? service->object : NULL;
@@ -74,6 +76,8 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
+    if (!cx->tc)
+        return false;
     return (permissions &
             ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
@@ -92,7 +96,7 @@ void *tcall_require_service(tcall_ctx *cx, const char *name)
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name)
+    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
         return TCALL_E_USAGE;
     if (scope == TCALL_SCOPE_SESSION) {
         if (!cx->session)
@@ -129,7 +133,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head) /* else it is more than there are addresses */
+    if (size >= head && cx->tc) /* not more than there are addresses */
         service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
     if (!service)
         return NULL;
@@ -145,18 +149,18 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
 /* Differences of times are signed, so that the clock may wrap. */
 void tcall_deadline(tcall_ctx *cx, uint32_t ms)
 {
-    uint32_t end = tcall_now_(cx->tc) + ms;
+    uint32_t end = cx->tc ? tcall_now_(cx->tc) + ms : 0;
     if (cx->has_deadline && (int32_t)(cx->deadline - end) < 0)
         return;
     cx->deadline = end;
-    cx->has_deadline = cx->tc->desc.now_ms != NULL;
+    cx->has_deadline = cx->tc && cx->tc->desc.now_ms;
 }
 
 int32_t tcall_time_left(const tcall_ctx *cx)
 {
-    int32_t left = (int32_t)(cx->deadline - tcall_now_(cx->tc));
-    if (!cx->has_deadline)
-        return INT32_MAX;
+    int32_t left = cx->has_deadline
+                       ? (int32_t)(cx->deadline - tcall_now_(cx->tc))
+                       : INT32_MAX;
     return left > 0 ? left : 0;
 }
 
@@ -183,11 +187,11 @@ enum {
 
 tcall_str tcall_output(const tcall_ctx *cx)
 {
-    size_t start = cx->out_start->fill;
-    const char *output = cx->out->buf;
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
     if (start) /* without a buffer it stays NULL */
         output += start;
-    return tcall_slice_(output, cx->out->fill - start);
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
 }
 
 /* Takes back all that was written since the call began. */
@@ -270,7 +274,7 @@ int tcall_set_input(tcall_ctx *cx, tcall_str text)
     tcall *tc = cx->tc;
     tcall_call *call = cx->call;
     tcall_change *change;
-    if (!call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
+    if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
     change = tcall_change_(cx);
     if (!change || tcall_keep_(cx, text, &text) < 0)
@@ -325,7 +329,7 @@ TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
     tcall_str old = tcall_output(cx);
-    if (cx->settled)
+    if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
         tcall_change *change = tcall_change_(cx);

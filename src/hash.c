@@ -365,7 +365,8 @@ TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
 
 void tcall_concerns(tcall_ctx *cx, tcall_str thing)
 {
-    uint32_t hash = (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2;
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
     cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
 }
 

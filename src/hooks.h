@@ -103,12 +103,12 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 /* Keeps approvals that come later, and what has run. A call that needs approval
  * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
  * tcall_call_key and tcall_call_what. The verdict holds once, and only for the
- * same definition of the tool and the same arguments. A tool that is neither idempotent nor only
- * reads runs once for a key, also after a restart if the rows were kept: they
- * hold no pointers (keep desc.hash_key with them, and the conversation, see
- * tcall_agent_save). Agents may share a ledger when their sessions say which of
- * them it is, and sub-agents may: their calls have keys of their own. Where
- * there is a desc.approve, it is asked first. */
+ * same definition of the tool and the same arguments. A tool that is neither
+ * idempotent nor only reads runs once for a key, also after a restart if the
+ * rows were kept: they hold no pointers (keep desc.hash_key with them, and the
+ * conversation, see tcall_agent_save). Agents may share a ledger when their
+ * sessions say which of them it is, and sub-agents may: their calls have keys
+ * of their own. Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
     uint64_t key, what; /* tcall_call_key, tcall_call_what */
     uint32_t state;     /* 0: free */

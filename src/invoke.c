@@ -11,7 +11,8 @@
 
 void tcall_cancel(tcall_call *call, int error)
 {
-    call->cx.stop = error;
+    if (call)
+        call->cx.stop = error;
 }
 
 /* Replays the stage of approval in the middle of a run. */
@@ -20,6 +21,8 @@ int tcall_approval(tcall_ctx *cx)
     uint16_t next_hook = cx->next_hook;
     uint8_t stage = cx->stage;
     int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
     cx->approval_wanted = true;
     cx->stage = TCALL_WILL_CHECK_CONSENT;
     cx->next_hook = 0;
@@ -213,6 +216,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
 /* Completes what the call waits for. */
 static void tcall_await_(tcall_ctx *cx, int r)
 {
+    cx->asks = r == TCALL_E_APPROVAL;
     if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)

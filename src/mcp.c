@@ -61,6 +61,11 @@ enum {
 /* The error of a version that is not known; others are of JSON-RPC. */
 enum { TCALL_MCP_BAD_VERSION_ = -32022 };
 
+/* How a line begins that is none: with a byte order mark in UTF-8, or with what
+ * the driver lost. */
+#define TCALL_MCP_BOM_  '\xEF'
+#define TCALL_MCP_LOST_ '\xFF'
+
 /* The steps to the arguments in a misfit's way. */
 enum { TCALL_MCP_STEPS_ = 2 };
 
@@ -101,7 +106,7 @@ static const tcall_shape tcall_mcp_params_members_[] TCALL_FLASH_ = {
      offsetof(tcall_mcp_params_, version), 0, 3, tcall_mcp_versions_},
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, TOOLCALL_MCP_NAME + 1,
      offsetof(tcall_mcp_params_, name), 0, TOOLCALL_MCP_NAME, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, 0, 0, 0, 0, NULL},
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_HOLE, 0, 0, TOOLCALL_MCP_STASH + 1, 0, 0, 0, NULL},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_NULL, TCALL_KIND_TEXT, 0, 0, 0xFFFF,
      TCALL_NOWHERE, 0, INT32_MAX, NULL},
     {TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0,
@@ -345,21 +350,6 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
 
 /* ---- refusals ---- */
 
-/* Writes what is wrong in the words of the message's shape; a stash that was
- * too small has words of its own, for what helps is another order. */
-static void tcall_mcp_misfit_(tcall_mcp *mcp)
-{
-    const tcall_misfit *misfit = &mcp->at_work.decoder.misfits[0];
-    if (misfit->code != TCALL_MISFIT_ROOM ||
-        misfit->steps != TCALL_MCP_STEPS_ ||
-        misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
-        tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
-    else if (mcp->desc.call)
-        TCALL_SAY(&mcp->out, "the arguments are too long");
-    else
-        TCALL_SAY(&mcp->out, "long arguments must come after the name");
-}
-
 /* Refuses the request in words from flash; NULL: in those of the message's
  * shape. Of a version it says which one to come back with. */
 static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
@@ -372,7 +362,8 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_mcp_misfit_(mcp);
+        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+                           &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
         TCALL_SAY(&mcp->out, ",\"data\":{\"supported\":"
@@ -385,8 +376,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 
 /* ---- calls ---- */
 
-/* Reads arguments that came before the name of their tool, or not at all. What
- * was wrong with the message was looked at before this. */
+/* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
     tcall_decoder *decoder = &mcp->at_work.decoder;
@@ -402,10 +392,14 @@ static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
     const tcall_decoder *decoder = &mcp->at_work.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
+        const tcall_misfit *misfit = &decoder->misfits[i];
         if (i)
             tcall_write_char_(&mcp->out, '\n');
-        tcall_write_misfit(&mcp->out, &decoder->misfits[i],
-                           tcall_mcp_shape_of_(mcp->tool), from);
+        if (misfit->steps > from)
+            tcall_write_misfit(&mcp->out, misfit,
+                               tcall_mcp_shape_of_(mcp->tool), from);
+        else /* with all of them: the message's shape knows them as a whole */
+            tcall_write_misfit(&mcp->out, misfit, &tcall_mcp_shape_, 0);
     }
     return TCALL_E_INVALID;
 }
@@ -415,6 +409,7 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 {
     tcall_json none = {NULL, NULL};
     tcall_ctx *cx = &mcp->at_work.cx;
+    int error;
     if (TCALL_FETCH_8_(&tool->confirm) &&
         !(mcp->desc.approve &&
           mcp->desc.approve(mcp->desc.user, tool, mcp->desc.room))) {
@@ -428,7 +423,8 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     memset(cx, 0, sizeof *cx);
     cx->bound = mcp->desc.room;
     cx->user = TCALL_FETCH_POINTER_(void *, &tool->user);
-    return TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    error = TCALL_FETCH_POINTER_(tcall_run, &tool->run)(cx, none, &mcp->out);
+    return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
 /* Makes the call; what is written is the text of the result. */
@@ -444,7 +440,8 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    if (mcp->desc.call)
+    late = late && !mcp->at_work.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
                               tcall_str_of(mcp->stash), &mcp->out);
     if (late)
@@ -452,6 +449,16 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
     if (mcp->at_work.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
+}
+
+/* Writes why a tool failed that wrote nothing: what tcall_abort was given. */
+static void tcall_mcp_failed_(tcall_mcp *mcp)
+{
+    const tcall_failure *failure = &mcp->at_work.cx.failure;
+    if (!mcp->desc.call && failure->reason.len)
+        tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
+    else
+        TCALL_SAY(&mcp->out, "the tool failed");
 }
 
 /* Answers a call. The tool writes into the text while it is sent, so whether it
@@ -464,7 +471,7 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
     before = mcp->out.len;
     error = tcall_mcp_make_(mcp);
     if (error && mcp->out.len == before)
-        TCALL_SAY(&mcp->out, "the tool failed");
+        tcall_mcp_failed_(mcp);
     tcall_write_unquote(&mcp->out);
     TCALL_SAY(&mcp->out, "}]");
     if (error)
@@ -473,13 +480,13 @@ static void tcall_mcp_call_(tcall_mcp *mcp)
 
 /* ---- lines ---- */
 
-/* Returns whether all misfits that are known are within the arguments. */
+/* Returns whether all misfits that are known are of the arguments. */
 static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 {
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
-        if (misfit->steps <= TCALL_MCP_STEPS_ ||
+        if (misfit->steps < TCALL_MCP_STEPS_ ||
             misfit->trail[0] != TCALL_MCP_PARAMS_ ||
             misfit->trail[1] != TCALL_MCP_ARGUMENTS_)
             return false;
@@ -493,9 +500,16 @@ static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
     const tcall_decoder *decoder = &mcp->at_work.decoder;
-    if (decoder->error && decoder->error != TCALL_E_INVALID) {
+    if (decoder->error == TCALL_E_DEPTH) {
+        tcall_mcp_refuse_(mcp, -32600,
+                          TCALL_FLASH_TEXT_("this is nested too deeply"));
+    } else if (decoder->error && decoder->error != TCALL_E_INVALID) {
         mcp->message.id[0] = '\0';
-        tcall_mcp_refuse_(mcp, -32700, TCALL_FLASH_TEXT_("this is not JSON"));
+        tcall_mcp_refuse_(
+            mcp, -32700,
+            mcp->first == TCALL_MCP_BOM_
+                ? TCALL_FLASH_TEXT_("this begins with a byte order mark")
+                : TCALL_FLASH_TEXT_("this is not JSON"));
     } else if (!tcall_mcp_came_(came, TCALL_MCP_METHOD_) &&
                (tcall_mcp_came_(came, TCALL_MCP_RESULT_) ||
                 tcall_mcp_came_(came, TCALL_MCP_ERROR_))) {
@@ -528,6 +542,9 @@ static const char *tcall_mcp_fault_(tcall_mcp *mcp)
     if (method == TCALL_MCP_LIST_ &&
         tcall_mcp_came_(params->given_, TCALL_MCP_CURSOR_))
         return TCALL_FLASH_TEXT_("there is no such cursor");
+    if (method == TCALL_MCP_CALL_ &&
+        !tcall_mcp_came_(params->came_, TCALL_MCP_NAME_))
+        return TCALL_FLASH_TEXT_("params has no name of a tool");
     if (method == TCALL_MCP_CALL_ && !mcp->tool)
         return TCALL_FLASH_TEXT_("there is no such tool");
     return NULL;
@@ -581,7 +598,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
     tcall_decoder *decoder = &mcp->at_work.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
     mcp->stash[0] = '\0';
-    mcp->blank = true;
+    mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
     decoder->user = mcp;
@@ -595,7 +612,7 @@ static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
     tcall_decoder_end(&mcp->at_work.decoder);
-    if (!mcp->blank && !tcall_mcp_no_request_(mcp))
+    if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
         tcall_write_char_(&mcp->out, '\n');
@@ -610,9 +627,10 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
     size_t end;
     while (len) {
         for (end = 0; end < len && bytes[end] != '\n'; end++)
-            if ((unsigned char)bytes[end] > ' ')
-                mcp->blank = false;
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end);
+            if (!mcp->first && (unsigned char)bytes[end] > ' ')
+                mcp->first = bytes[end];
+        /* with the end of the line, which ends a number */
+        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -627,7 +645,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
-    mcp->blank = false;
+    mcp->first = TCALL_MCP_LOST_;
     tcall_decoder_poison(&mcp->at_work.decoder);
 }
 

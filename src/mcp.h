@@ -30,9 +30,13 @@
  * No message is held: arguments go into their struct as they come, and a tool
  * runs when its line has ended and all of it was right. It runs once: nothing
  * waits. What it writes is sent at once; after an error, what it wrote are the
- * reasons. Of the context it sees bound, the struct, and user. A call of a tool
- * whose permissions are not given, or that a person has to confirm where
- * nobody can be asked, is answered by an error that says so.
+ * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
+ * bound, the struct, and user; there is no registry and no call: functions of
+ * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ *
+ * Refused arguments are a result with isError, for the model to read. So is a
+ * call of a tool whose permissions are not given, or that a person has to
+ * confirm where nobody can be asked.
  */
 
 #if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
@@ -43,15 +47,16 @@
 #define TOOLCALL_MCP_PIECE 32
 #endif
 
-/* The longest name of a tool; the longest id of a request, as JSON: one that is
- * longer is answered with an error and null for its id; the longest text, as
- * JSON without white space, of arguments that come before the name of their
- * tool, as some clients write them: longer ones are refused. */
+/* The longest name of a tool; the longest id of a request, as JSON: 128 bytes
+ * in quotes, also where all of it is escaped with \u, and one that is longer is
+ * answered with an error and null for its id; the longest text, as JSON without
+ * white space, of arguments that come before the name of their tool, as some
+ * clients write them: longer ones are refused. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
 #ifndef TOOLCALL_MCP_ID
-#define TOOLCALL_MCP_ID 40
+#define TOOLCALL_MCP_ID 386
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
@@ -105,7 +110,7 @@ typedef struct tcall_mcp {
     /* private */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
-    bool blank;             /* nothing but white space in this line so far */
+    char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
     char stash[TOOLCALL_MCP_STASH + 1];

@@ -428,7 +428,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message. */
+ * message, where that may hold more. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
@@ -436,22 +436,24 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const char *const roles[2])
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        if (role != roles[user]) {
-            if (role)
+        side = 1 + tcall_item_is_users_(&item) +
+               (alone && item.kind == TCALL_ITEM_RESULT);
+        if (side != last) {
+            if (last)
                 tcall_write_text(out, "]}");
-            role = roles[user];
-            tcall_write_form_(out, role, NULL);
+            tcall_write_form_(out, roles[side > 1], NULL);
+            last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (role)
+    if (last)
         tcall_write_text(out, "]}");
 }
 
@@ -568,6 +570,11 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{'role':'assistant','content':'(I have not answered yet.)'}";
+
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
@@ -579,15 +586,21 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
+    bool after_result = false;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item))
+    while (tcall_history_next_(&history, out, &item)) {
+        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
+            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
             tcall_message_reasoning_(&message, &item, provider->member, server);
         else
             tcall_message_item_(&message, &item, forms);
+    }
     tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
@@ -603,7 +616,7 @@ typedef struct tcall_sent_tools_ {
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
-/* A server that does not obey a choice gets only what may be called. */
+/* A server that does not obey gets only the tool that must be called. */
 static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
@@ -612,8 +625,6 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    if (request->choice == TCALL_CHOICE_NONE)
-        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
     return request->choice != TCALL_CHOICE_ONE ||
            !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
            strcmp(tool->name, request->choice_name) == 0;

@@ -51,8 +51,7 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
+    if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
@@ -108,8 +107,12 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
     size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
     bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
+    /* What the server says in the end counts, but for nothing. */
+    bool nothing =
+        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
+                                     tcall_str_of("{}")));
+    if (whole && nothing && !known->error && (!piece->error || old))
+        return false;
     if (known->error || piece->error) {
         known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);

@@ -4,7 +4,7 @@ and the far more of ../shared/data, public ones, where that is.
 
     python3 tests/conformance.py [--probe build/probe] [--data ../shared/data] [--failures DIR] [part ...]
 
-Parts: json shapes args schema bombs tools read cut memory call write writeback prefix errors; all of them when none is named.
+Parts: json shapes args schema bombs tools read cut memory call write writeback prefix errors strangers; all of them when none is named.
 Every part prints `part: N passed, N failed, N skipped`, its figures and its first failing cases, with own- before its name
 for the cases made here; the last line sums up, and the exit status is 1 when anything failed. The parts are in
 tests/conformance/. Where the data is absent a part says SKIPPED and counts as skipped, never as passed.
@@ -30,7 +30,8 @@ PARTS = {
     "json": ("parsing", "json-parsing"), "shapes": ("parsing", "json-parsing"), "args": ("args", "arguments"), "schema": ("schema", "json-schema"), "bombs": ("schema", None),
     "tools": ("tools", "schemas"), "read": ("reading", "recordings"), "cut": ("reading", "recordings"),
     "memory": ("reading", "recordings"), "call": ("call", "schemas"), "write": ("write", "schemas"),
-    "writeback": ("writeback", "recordings"), "prefix": ("writeback", "recordings"), "errors": ("writeback", "recordings")}
+    "writeback": ("writeback", "recordings"), "prefix": ("writeback", "recordings"), "errors": ("writeback", "recordings"),
+    "strangers": ("strangers", "recordings2")}
 JUDGED = ("tools", "call")  # by python3-jsonschema
 
 

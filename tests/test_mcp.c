@@ -3,6 +3,7 @@
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.
  */
+#define TOOLCALL_MCP_ID 386 /* the default */
 #include "../examples/uno/tools.h"
 
 #include "check.h"
@@ -236,10 +237,24 @@ static void test_calls(void)
     CHECK(has(CALL("3", "le", "{\"on\":true}"), "-32602"));
     CHECK(has(CALL("3", "ledd", "{\"on\":true}"), "-32602"));
     CHECK(has(CALL("3", "a_name_that_no_tool_has", "{}"), "-32602"));
-    CHECK(has(CALL("3", "led", "[]"), "-32602") && runs == 0);
-    CHECK(has(CALL("3", "led", "null"), "-32602") && runs == 0);
-    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}",
-              "-32602"));
+    CHECK(is(CALL("3", "led", "[]"),
+             RESULT("3")
+                 TEXT("/params/arguments: this is of another type; send an "
+                      "object") ",\"isError\":true}}") &&
+          runs == 0);
+    CHECK(has(CALL("3", "led", "null"), "\"isError\":true") && runs == 0);
+    CHECK(has(CALL("3", "led", "{\"on\":true,\"colour\":1}"),
+              "\"isError\":true") &&
+          runs == 0);
+    CHECK(has(CALL("3", "nope", "[]"), "there is no such tool"));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}",
+             ERROR("2", "-32602", "params has no name of a tool")));
+    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+             "\"params\":{\"arguments\":{}}}",
+             ERROR("2", "-32602", "params has no name of a tool")));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+              "\"params\":{\"name\":7,\"arguments\":{}}}",
+              "\"code\":-32602,\"message\":\"/params/name: "));
     CHECK(is("{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":"
              "{\"name\":\"led\",\"arguments\":{\"on\":true}}}",
              "") &&
@@ -247,6 +262,40 @@ static void test_calls(void)
 }
 
 /* ---- what frames a message ---- */
+
+/* Answers to an id of a character, so many times, in quotes. */
+static void try_long_id(const char *character, size_t times, bool comes_back)
+{
+    static char line[4096], answer[4096], id[2048];
+    size_t len = strlen(character), i;
+    id[0] = '"';
+    for (i = 0; i < times; i++)
+        memcpy(id + 1 + i * len, character, len);
+    memcpy(id + 1 + times * len, "\"", 2);
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"id\":%s,"
+             "\"params\":{\"name\":\"led\",\"arguments\":{\"on\":true}}}",
+             id);
+    snprintf(answer, sizeof answer, "{\"jsonrpc\":\"2.0\",\"id\":%s,",
+             comes_back ? id : "null");
+    CHECK(has(line, answer) && runs == comes_back);
+    CHECK(comes_back || strstr(got, "-32600"));
+}
+
+/* 128 bytes, however they are spelt. */
+static void test_long_ids(void)
+{
+    try_long_id("a", 128, true);
+    try_long_id("\\\"", 128, true);
+    try_long_id("\\\\", 64, true);
+    try_long_id("\xC3\xA9", 64, true);
+    try_long_id("\\u00e9", 64, true);
+    try_long_id("\\ud83d\\ude00", 32, true);
+    try_long_id("a", TOOLCALL_MCP_ID - 2, true);
+    try_long_id("a", TOOLCALL_MCP_ID - 1, false);
+    try_long_id("\\u0041", 300, false);
+    try_long_id("a", 2000, false);
+}
 
 static void test_ids(void)
 {
@@ -260,17 +309,10 @@ static void test_ids(void)
         "\"a\"",
         "\"\\u00e9\\n\\\"\\\\\"",
         "\"\xF0\x9F\x98\x80\"",
-        "\"01234567890123456789012345678901234567\""};
-    static const char *const bad[] = {
-        "null",
-        "true",
-        "[]",
-        "{}",
-        "[1]",
-        "{\"a\":\"b\"}",
-        "\"012345678901234567890123456789012345678\"",
-        "\"01234567890123456789012345678901234567890123456789\"",
-        "11111111111111111111111111111111111111111"};
+        "\"01234567890123456789012345678901234567\"",
+        "\"client-123e4567-e89b-12d3-a456-426614174000\""};
+    static const char *const bad[] = {"null", "true", "[]",
+                                      "{}",   "[1]",  "{\"a\":\"b\"}"};
     char line[256], answer[256];
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(good); i++) {
@@ -302,7 +344,13 @@ static void test_frames(void)
     CHECK(is(PING "\r", PONG));
     CHECK(is("{}", ERROR("null", "-32600", "this is no JSON-RPC 2.0 message")));
     CHECK(has("[" PING "]", "-32600"));
-    CHECK(has("[]", "-32600") && has("\"x\"", "-32600") && is("5", NOT_JSON));
+    CHECK(has("[]", "-32600") && has("\"x\"", "-32600"));
+    CHECK(is("5", ERROR("null", "-32600",
+                        "this is of another type; send an object")));
+    CHECK(has("-0", "-32600") && has("null", "-32600") && is("-", NOT_JSON));
+    CHECK(is("\xEF\xBB\xBF" PING,
+             ERROR("null", "-32700", "this begins with a byte order mark")));
+    CHECK(is(PING, PONG));
     CHECK(is(PING PING, NOT_JSON) && is("x", NOT_JSON) && is("{", NOT_JSON));
     CHECK(
         is("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"pi\xFFng\"}", NOT_JSON));
@@ -403,9 +451,12 @@ static void test_stash(void)
         ask(line);
         CHECK(runs == 0);
         /* {"on":true,"":1} has 16 bytes */
-        CHECK(strstr(got, (i ? i : 1) + 16 <= TOOLCALL_MCP_STASH
-                              ? "is not known here"
-                              : "long arguments must come after the name"));
+        CHECK(strstr(
+            got,
+            (i ? i : 1) + 16 <= TOOLCALL_MCP_STASH
+                ? "is not known here"
+                : "/params/arguments: this is more than there is room for; send at most 84 bytes"));
+        CHECK(strstr(got, "\"isError\":true}}"));
     }
     CHECK(is(
         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
@@ -541,7 +592,12 @@ static void test_floods(void)
     CHECK(strcmp(said(), PONG "\n") == 0);
     flood("{\"jsonrpc\":\"2.0\",\"id\":7,\"x\":", "[", 40,
           "],\"method\":\"ping\"}");
-    CHECK(strcmp(said(), NOT_JSON "\n") == 0);
+    CHECK(strcmp(said(),
+                 ERROR("7", "-32600", "this is nested too deeply") "\n") == 0);
+    flood("{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"params\":{\"x\":", "[",
+          300, "]}}");
+    CHECK(strcmp(said(), ERROR("null", "-32600",
+                               "this is nested too deeply") "\n") == 0);
     flood("{\"jsonrpc\":\"2.0\",\"id\":7", ",\"x\":\"\\u0041\"", 10000,
           ",\"method\":\"ping\"}");
     CHECK(strcmp(said(), PONG "\n") == 0);
@@ -698,6 +754,150 @@ static void test_permissions(void)
                  TEXT("the wire is\\n\\\"cut\\\"") ",\"isError\":true}}"));
 }
 
+/* ---- the context of a tool ---- */
+
+/* X(NAME, expression): each function that takes a context, and what is true of
+ * its answer where there is no registry: it works, or says TCALL_E_USAGE, or
+ * gives what its contract gives where there is nothing. */
+#define CONTEXT_FUNCTIONS(X)                                                  \
+    X(tcall_emit, (tcall_emit(cx, text), true))                               \
+    X(tcall_progress, (tcall_progress(cx, text), true))                       \
+    X(tcall_set_result,                                                       \
+      tcall_set_result(cx, text, tcall_str_of("{}")) == TCALL_E_USAGE &&      \
+          tcall_set_result(cx, nothing, tcall_str_of("{}")) == TCALL_E_USAGE) \
+    X(tcall_is_granted, !tcall_is_granted(cx, TCALL_READ))                    \
+    X(tcall_find_service, !tcall_find_service(cx, "clock"))                   \
+    X(tcall_require_service, !tcall_require_service(cx, "clock"))             \
+    X(tcall_bind_service,                                                     \
+      tcall_bind_service(cx, &service, TCALL_SCOPE_CALL) == TCALL_E_USAGE &&  \
+          tcall_bind_service(cx, &service, TCALL_SCOPE_SESSION) ==            \
+              TCALL_E_USAGE)                                                  \
+    X(tcall_scratch, !tcall_scratch(cx, "x", 16))                             \
+    X(tcall_deadline, (tcall_deadline(cx, 1), true))                          \
+    X(tcall_time_left, tcall_time_left(cx) == INT32_MAX)                      \
+    X(tcall_abort,                                                            \
+      tcall_abort(cx, "it is stuck", "stuck", 500) == TCALL_E_ABORTED)        \
+    X(tcall_retry_after,                                                      \
+      tcall_retry_after(cx, 10, "it is busy") == TCALL_E_RATE)                \
+    X(tcall_respond, tcall_respond(cx, text) == TCALL_E_USAGE)                \
+    X(tcall_set_input,                                                        \
+      tcall_set_input(cx, tcall_str_of("{\"on\":true}")) == TCALL_E_USAGE)    \
+    X(tcall_set_output, tcall_set_output(cx, text) == TCALL_E_USAGE)          \
+    X(tcall_output, tcall_output(cx).len == 0)                                \
+    X(tcall_concerns, (tcall_concerns(cx, text), true))                       \
+    X(tcall_approval, tcall_approval(cx) == TCALL_E_USAGE)                    \
+    X(tcall_next, tcall_next(cx) == TCALL_E_USAGE)
+
+enum {
+#define X(NAME, expression) INDEX_##NAME,
+    CONTEXT_FUNCTIONS(X)
+#undef X
+};
+
+static const char *const context_names[] = {
+#define X(NAME, expression) #NAME,
+    CONTEXT_FUNCTIONS(X)
+#undef X
+};
+static size_t asked;       /* the one that the tool calls */
+static bool answered_well; /* what came of it */
+static int context_ends;   /* the answer of the tool */
+
+static int context_run(tcall_ctx *cx, tcall_json none, tcall_writer *out)
+{
+    static tcall_service service = {"clock", &service, NULL};
+    tcall_str text = tcall_str_of("some text"), nothing = tcall_str_of("");
+    const bool results[] = {
+#define X(NAME, expression) asked != INDEX_##NAME || (expression),
+        CONTEXT_FUNCTIONS(X)
+#undef X
+    };
+    (void)none;
+    answered_well = results[asked];
+    tcall_cancel(cx->call, TCALL_E_CANCELLED);
+    if (context_ends < 0)
+        return context_ends;
+    return tcall_write_text(out, "done");
+}
+
+/* Counts the functions of the header that take a context, and returns whether
+ * the list above has this one. Hooks of the library itself end in _. */
+static bool is_listed(const char *declared)
+{
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(context_names); i++)
+        if (strncmp(declared, context_names[i], strlen(context_names[i])) ==
+                0 &&
+            declared[strlen(context_names[i])] == '(')
+            return true;
+    printf("no test of %.40s\n", declared);
+    return false;
+}
+
+static void test_context_list(void)
+{
+    static char header[2 << 20];
+    FILE *file = fopen("toolcall.h", "rb");
+    size_t len = file ? fread(header, 1, sizeof header - 1, file) : 0,
+           found = 0;
+    const char *at;
+    CHECK(len > 100000);
+    CHECK(strstr(header, "#define TOOLCALL_MCP_ID 386\n")); /* as here */
+    if (file)
+        fclose(file);
+    for (at = header; (at = strstr(at, "\nTCALL_API ")) != NULL; at++) {
+        const char *open = strchr(at, '('), *name = open;
+        if (!open || (strncmp(open, "(tcall_ctx *", 12) != 0 &&
+                      strncmp(open, "(const tcall_ctx *", 18) != 0))
+            continue;
+        while (name[-1] == '_' || (name[-1] >= 'a' && name[-1] <= 'z'))
+            name--;
+        if (open[-1] != '_') {
+            found++;
+            CHECK(is_listed(name));
+        }
+    }
+    CHECK(found == TCALL_ARRAY_LEN(context_names));
+}
+
+static void test_context(void)
+{
+    static const tcall_tool tools[] = {{.name = "led",
+                                        .description = "d",
+                                        .shape = &led_shape,
+                                        .run = context_run,
+                                        .permissions = TCALL_READ}};
+    tcall_mcp_desc desc = hand_desc();
+    desc.tools = tools;
+    desc.tool_count = 1;
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    for (asked = 0; asked < TCALL_ARRAY_LEN(context_names); asked++) {
+        bool required = asked == INDEX_tcall_require_service;
+        answered_well = false;
+        context_ends = 0;
+        ask(CALL("1", "led", "{\"on\":true}"));
+        CHECK(answered_well);
+        if (!answered_well)
+            printf("%s gave %s\n", context_names[asked], got);
+        /* a service that is required and missing fails the call */
+        CHECK((strstr(got, "\"isError\":true") != NULL) == required);
+        CHECK(is(PING, PONG));
+    }
+    asked = INDEX_tcall_abort;
+    context_ends = TCALL_E_ABORTED;
+    CHECK(is(CALL("1", "led", "{\"on\":true}"),
+             RESULT("1") TEXT("it is stuck") ",\"isError\":true}}"));
+    asked = INDEX_tcall_retry_after;
+    context_ends = TCALL_E_RATE;
+    CHECK(is(CALL("1", "led", "{\"on\":true}"),
+             RESULT("1") TEXT("it is busy") ",\"isError\":true}}"));
+    asked = INDEX_tcall_emit;
+    context_ends = TCALL_E_FAILED;
+    CHECK(is(CALL("1", "led", "{\"on\":true}"),
+             RESULT("1") TEXT("the tool failed") ",\"isError\":true}}"));
+    test_context_list();
+}
+
 static void test_other_ways(void)
 {
     tcall_mcp_desc desc = hand_desc();
@@ -724,6 +924,15 @@ static void test_other_ways(void)
     CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
              "\"params\":{\"name\":\"fail\"}}",
              RESULT("2") TEXT("fail{}") "}}"));
+    {
+        static char text[TOOLCALL_MCP_STASH + 1], line[sizeof text + 200];
+        memset(text, 'x', sizeof text - 1);
+        snprintf(line, sizeof line, CALL("1", "fail", "{\"a\":\"%s\"}"), text);
+        CHECK(is(
+            line,
+            RESULT("1") TEXT(
+                "/params/arguments: this is more than there is room for; send at most 84 bytes") ",\"isError\":true}}"));
+    }
     rows[1].name = "a_name_too_long_for_this_board";
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
 }
@@ -790,6 +999,7 @@ int main(void)
     test_modern();
     test_calls();
     test_ids();
+    test_long_ids();
     test_frames();
     test_pieces();
     test_order();
@@ -802,6 +1012,7 @@ int main(void)
     test_sink();
     test_whatever();
     test_permissions();
+    test_context();
     test_other_ways();
     test_names();
     return check_sum("test_mcp");

@@ -161,6 +161,31 @@ static void full_disk(void)
         row("F17", status == 0, "a real disk of 64 KB is full");
 }
 
+/* A limit of the host's own is an error, and no signal to it. */
+static void file_limit(void)
+{
+    int status = 0;
+    pid_t pid;
+    make_tree();
+    pid = fork();
+    if (pid == 0) {
+        struct rlimit few;
+        sigset_t pending;
+        getrlimit(RLIMIT_FSIZE, &few);
+        few.rlim_cur = 4;
+        setrlimit(RLIMIT_FSIZE, &few);
+        start();
+        read_it("a.txt");
+        _exit(write_it("a.txt", NEW) < 0 && holds(at("ws/a.txt"), WAS) &&
+                      sigpending(&pending) == 0 &&
+                      !sigismember(&pending, SIGXFSZ)
+                  ? 0
+                  : 1);
+    }
+    waitpid(pid, &status, 0);
+    row("F17+", status == 0, "a file over the host's own limit");
+}
+
 /* Killed before or behind each operation. */
 static void killed(void)
 {
@@ -597,6 +622,7 @@ int main(void)
     static const group groups[] = {
         {"reading", reading},
         {"full_disk", full_disk},
+        {"file_limit", file_limit},
         {"killed", killed},
         {"short_writes", short_writes},
         {"edits", edits},

@@ -138,7 +138,7 @@ int main(void)
         CHECK(!strstr(p.text, "Injected"));
         damage(&p, &random);
     }
-    CHECK(count == 20);
+    CHECK(count == 21);
     deep();
     return check_sum("test_tools_html");
 }

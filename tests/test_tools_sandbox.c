@@ -836,7 +836,6 @@ int main(int argc, char **argv)
         return 1;
     }
     umask(0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* or what bwrap leaves is init's */
     snprintf(base, sizeof base, "%s/ttool-sandbox-%ld", dir ? dir : "/tmp",
              (long)getpid());
     snprintf(ws_root, sizeof ws_root, "%s/ws", base);

@@ -722,6 +722,87 @@ static void host(int runs)
     row("B21+", all, "bwrap is killed: so is the program");
 }
 
+/* Whatever keep is, start and end of the output are shown. */
+static void kept(void)
+{
+    static const struct {
+        uint32_t keep, max_output;
+    } sizes[] = {{1, 0},   {2, 0},       {3, 0},
+                 {255, 0}, {257, 0},     {UINT32_MAX, 512},
+                 {1, 1},   {65536, 300}, {UINT32_MAX, 100}};
+    size_t i;
+    all = true;
+    for (i = 0; i < TCALL_ARRAY_LEN(sizes); i++) {
+        ttool_shell_desc d = SHELL;
+        d.keep = sizes[i].keep;
+        d.max_output = sizes[i].max_output;
+        PART(start(d, true) == TCALL_OK);
+        PART(sh("printf first; printf last", 2000) == TCALL_OK &&
+             (says("firstlast") || says("wrote more than")));
+        if (d.max_output == 0)
+            PART(sh("printf first; printf %0400d 0; printf last", 2000) ==
+                     TCALL_OK &&
+                 says("\"first0") && says("0last\""));
+    }
+    {
+        ttool_shell_desc d = SHELL;
+        d.keep = d.max_output = UINT32_MAX; /* more than the block has */
+        PART(start(d, true) == TCALL_OK &&
+             sh("echo ran > ran", 2000) == TCALL_E_MEMORY &&
+             access(in_ws("ran"), F_OK) != 0);
+    }
+    row("B24", all, "any value of keep");
+}
+
+/* A host that may write no file can still have a sandbox. */
+static void no_files(void)
+{
+    struct rlimit none = {0, 0};
+    int status = -1;
+    pid_t child;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        getrlimit(RLIMIT_FSIZE, &none);
+        none.rlim_cur = 0;
+        setrlimit(RLIMIT_FSIZE, &none);
+        _exit(start(PLAIN, true) == TCALL_OK &&
+                      bash("echo hello", 0) == TCALL_OK && says("hello")
+                  ? 0
+                  : 1);
+    }
+    waitpid(child, &status, 0);
+    row("B25", status == 0, "ulimit -f 0");
+}
+
+/* The nearest subreaper stands for init: nothing comes to it. */
+static void orphans(void)
+{
+    int status = -1;
+    pid_t init, child;
+    bool begun = start(PLAIN, true) == TCALL_OK;
+    fflush(stdout);
+    init = fork();
+    if (init == 0) {
+        int i, others = 0;
+        prctl(PR_SET_CHILD_SUBREAPER, 1);
+        child = fork();
+        if (child == 0) {
+            for (i = 0; i < 20; i++)
+                if (bash("echo hello", 0) != TCALL_OK || !says("hello"))
+                    _exit(1);
+            prctl(PR_GET_CHILD_SUBREAPER, &i);
+            _exit(i); /* as it was */
+        }
+        while (waitpid(-1, &i, 0) > 0)
+            if (++others > 1 || i)
+                _exit(1);
+        _exit(0);
+    }
+    waitpid(init, &status, 0);
+    row("B26", begun && status == 0, "runs leave nothing to init");
+}
+
 static void sandbox(void)
 {
     struct sockaddr_in in;
@@ -930,7 +1011,6 @@ int main(int argc, char **argv)
         return 1;
     }
     umask(0);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* or what bwrap leaves is init's */
     snprintf(base, sizeof base, "%s/ttool-shell-%ld", dir ? dir : "/tmp",
              (long)getpid());
     snprintf(secret, sizeof secret, "%s/secret", base);
@@ -949,6 +1029,9 @@ int main(int argc, char **argv)
         shapes();
         output();
         limits();
+        kept();
+        no_files();
+        orphans();
         host(quick ? 50 : 300);
         secrets();
         sandbox();

@@ -859,7 +859,7 @@ static bool ttool_edit_fit_(ttool_edit_ *e, ttool_change_ *c)
     const char *old = e->old.ptr, *old_end = old + e->old.len;
     const char *p = e->with.ptr, *last = p + e->with.len;
     const char *o_before = old, *t_before = there;
-    const char *line = ttool_line_end_(there, end);
+    const char *line;
     size_t lines = ttool_count_lines_(p, last), widest = 1, mine;
     char *to;
     c->text = e->with;

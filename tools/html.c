@@ -378,6 +378,16 @@ static void ttool_page_lay_out_(ttool_page_ *page, int what)
         row->laid_out = true;
 }
 
+/* A number of a list from 1 to 9999; 0 for anything else, and for NULL. */
+static uint16_t ttool_page_number_(const char *s)
+{
+    unsigned n = 0;
+    s = s ? s + strspn(s, " \t\n\f\r") : "";
+    for (s += *s == '+'; *s >= '0' && *s <= '9' && n <= 9999; s++)
+        n = n * 10 + (unsigned)(*s - '0');
+    return (uint16_t)(n <= 9999 ? n : 0);
+}
+
 /* The marker of an item is due; lines of the item begin below its text. */
 static void ttool_page_item_(ttool_page_ *page, const char *value)
 {
@@ -387,8 +397,8 @@ static void ttool_page_item_(ttool_page_ *page, const char *value)
             break;
     snprintf(page->item, sizeof page->item, "- ");
     if (list->what == TTOOL_H_NUMBERS_) {
-        if (value && atoi(value) > 0 && atoi(value) <= 9999)
-            list->seen = (uint16_t)(atoi(value) - 1);
+        if (ttool_page_number_(value))
+            list->seen = (uint16_t)(ttool_page_number_(value) - 1);
         list->seen = (uint16_t)(list->seen + (list->seen < 9999));
         snprintf(page->item, sizeof page->item, "%u. ", (unsigned)list->seen);
     }
@@ -487,8 +497,8 @@ static void ttool_page_push_(ttool_page_ *page, const char *name,
     open->lines = lines;
     open->hidden = hidden;
     open->pre = element->what == TTOOL_H_PRE_ || (top && top->pre);
-    if (start && atoi(start) > 0 && atoi(start) <= 9999)
-        open->seen = (uint16_t)(atoi(start) - 1);
+    if (ttool_page_number_(start))
+        open->seen = (uint16_t)(ttool_page_number_(start) - 1);
 }
 
 static void ttool_page_begin_(ttool_page_ *page, const char *name,
@@ -735,9 +745,10 @@ static uint32_t ttool_named_code_(const char *name)
 static uint32_t ttool_numbered_code_(const char *digits)
 {
     bool hex = digits[0] == 'x' || digits[0] == 'X';
-    char *end;
-    unsigned long code = strtoul(digits + hex, &end, hex ? 16 : 10);
-    if (end == digits + hex || *end)
+    size_t count =
+        strspn(digits + hex, hex ? "0123456789abcdefABCDEF" : "0123456789");
+    unsigned long code = strtoul(digits + hex, NULL, hex ? 16 : 10);
+    if (!count || digits[hex + count])
         return 0;
     if (code < 0x100)
         code = ttool_windows_code_((uint8_t)code);

@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -169,7 +168,7 @@ static void ttool_option_(ttool_launch_ *l, const char *name, const char *one,
     int i;
     for (i = 0; words[i]; i++) {
         size_t len = strlen(words[i]) + 1;
-        if (write(l->fd[TTOOL_FD_ARGS_], words[i], len) != (ssize_t)len)
+        if (write(l->args, words[i], len) != (ssize_t)len)
             l->failed = true;
     }
 }
@@ -496,19 +495,19 @@ static bool ttool_bash_files_(ttool_bash_ *run, ttool_launch_ *l)
     (void)fcntl(run->output, F_SETFL, O_NONBLOCK);
     if (!l->boxed)
         return l->fd[2] >= 0;
-    l->fd[TTOOL_FD_ARGS_] = memfd_create("bwrap", MFD_CLOEXEC);
-    l->fd[TTOOL_FD_FILTER_] = memfd_create("bwrap", MFD_CLOEXEC);
     if (!ttool_pipe_(&run->status, &l->fd[TTOOL_FD_STATUS_]) ||
-        !ttool_pipe_(&l->fd[TTOOL_FD_HOLD_], &run->hold))
+        !ttool_pipe_(&l->fd[TTOOL_FD_HOLD_], &run->hold) ||
+        !ttool_pipe_(&l->fd[TTOOL_FD_ARGS_], &l->args) ||
+        !ttool_pipe_(&l->fd[TTOOL_FD_FILTER_], &l->filter))
         return false;
     (void)fcntl(run->status, F_SETFL, O_NONBLOCK);
+    /* pipes have room for all of it, and no limit on files counts for them */
+    (void)fcntl(l->args, F_SETFL, O_NONBLOCK);
+    (void)fcntl(l->filter, F_SETFL, O_NONBLOCK);
     ttool_filter_make_(&filter);
     size = filter.len * sizeof *filter.code;
     ttool_options_(l);
-    return !l->failed &&
-           write(l->fd[TTOOL_FD_FILTER_], filter.code, size) == (ssize_t)size &&
-           lseek(l->fd[TTOOL_FD_FILTER_], 0, SEEK_SET) == 0 &&
-           lseek(l->fd[TTOOL_FD_ARGS_], 0, SEEK_SET) == 0;
+    return !l->failed && write(l->filter, filter.code, size) == (ssize_t)size;
 }
 
 static bool ttool_bash_fork_(ttool_bash_ *run, const ttool_launch_ *l)
@@ -530,18 +529,40 @@ static bool ttool_bash_fork_(ttool_bash_ *run, const ttool_launch_ *l)
     return run->pid != 0;
 }
 
+/* bwrap may end before what it began: that comes to this process then, not to
+ * an init that may reap nothing. */
+static void ttool_bash_adopt_(ttool_bash_ *run)
+{
+    (void)prctl(PR_GET_CHILD_SUBREAPER, &run->reaps);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, run->boxed || run->reaps);
+}
+
+/* Reaps what came so: all of it was killed. */
+static void ttool_bash_orphans_(const ttool_bash_ *run)
+{
+    uint32_t began = ttool_linux.now_ms();
+    if (run->inside)
+        (void)waitpid(run->inside, NULL, WNOHANG);
+    while (run->boxed && run->ended && waitpid(-run->pid, NULL, WNOHANG) >= 0 &&
+           ttool_linux.now_ms() - began < TTOOL_SWEEP_MS_)
+        (void)poll(NULL, 0, 1);
+    (void)prctl(PR_SET_CHILD_SUBREAPER, run->reaps);
+}
+
 bool ttool_bash_start_(ttool_bash_ *run, ttool_launch_ *l)
 {
     const ttool_shell_desc *d = &l->shell->desc;
     bool good;
     int i;
-    run->output = run->status = run->hold = run->handle = l->group = -1;
+    run->output = run->status = run->hold = run->handle = -1;
+    l->group = l->args = l->filter = -1;
     for (i = 0; i < TTOOL_FDS_; i++)
         l->fd[i] = -1;
     run->boxed = l->boxed;
     run->limit = l->limit;
     run->began = run->told = ttool_linux.now_ms();
     run->disk_mb = ttool_disk_mb_(d);
+    ttool_bash_adopt_(run);
     if (d->cgroup) {
         snprintf(run->group, sizeof run->group, "%s/bash-%ld-%u", d->cgroup,
                  (long)getpid(), l->shell->calls);
@@ -552,7 +573,10 @@ bool ttool_bash_start_(ttool_bash_ *run, ttool_launch_ *l)
     for (i = 0; i < TTOOL_FDS_; i++)
         ttool_drop_(&l->fd[i]);
     ttool_drop_(&l->group);
+    ttool_drop_(&l->args);
+    ttool_drop_(&l->filter);
     if (!good) {
+        ttool_bash_orphans_(run);
         ttool_drop_(&run->output);
         ttool_drop_(&run->status);
         ttool_drop_(&run->hold);
@@ -733,9 +757,7 @@ void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
     if (!run->ended || !run->boxed)
         kill(-run->pid, SIGKILL);
     ttool_bash_reap_(run, 0);
-    /* bwrap may end first: then a host that is init has another child */
-    if (run->inside)
-        (void)waitpid(run->inside, NULL, WNOHANG);
+    ttool_bash_orphans_(run);
     ttool_bash_listen_(run, d);
     ttool_bash_take_(run, d, NULL);
     ttool_drop_(&run->output);
@@ -767,7 +789,9 @@ const char *ttool_shell_limits_(const ttool_shell_desc *d)
 static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run,
                                     const char *program, char *const *words)
 {
+    ttool_shell_desc d = shell->desc;
     ttool_launch_ l;
+    d.max_output = UINT32_MAX; /* that limit is for programs */
     memset(&l, 0, sizeof l);
     l.shell = shell;
     l.program = program;
@@ -781,9 +805,9 @@ static const char *ttool_shell_try_(ttool_shell *shell, ttool_bash_ *run,
         return shell->desc.cgroup ? "its cgroup has no limits to set, or it "
                                     "could not be started"
                                   : "it could not be started";
-    while (!ttool_bash_step_(run, &shell->desc, NULL))
+    while (!ttool_bash_step_(run, &d, NULL))
         (void)poll(NULL, 0, 1);
-    ttool_bash_end_(run, &shell->desc);
+    ttool_bash_end_(run, &d);
     if (ttool_bash_said_(run, "\"exit-code\":") == 0)
         return NULL;
     run->kept[run->total < run->keep ? (size_t)run->total : run->keep - 1] =

@@ -25,8 +25,9 @@ typedef struct ttool_launch_ {
     char *const *words;
     uint32_t limit;
     bool boxed, trial;
-    bool failed; /* the options could not be written */
-    int group;   /* its cgroup.procs, or -1 */
+    bool failed;      /* the options could not be written */
+    int group;        /* its cgroup.procs, or -1 */
+    int args, filter; /* where bwrap's options and its filter are written to */
     int fd[TTOOL_FDS_];
 } ttool_launch_;
 
@@ -46,6 +47,7 @@ typedef struct ttool_bash_ {
     uint8_t stopped; /* TTOOL_STOP_..., 0: by itself */
     bool boxed, warned, ended, survived;
     int how;        /* it ended, as for waitpid */
+    int reaps;      /* whether orphans came to the host before */
     uint64_t total; /* bytes of output */
     uint64_t disk_mb;
     ttool_held_ held; /* of what was emitted */

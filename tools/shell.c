@@ -400,11 +400,22 @@ static uint32_t ttool_or_(uint32_t value, uint32_t usual)
     return value ? value : usual;
 }
 
+/* Of output: half from its start and half from its end. */
+enum { TTOOL_LEAST_KEPT_ = 256, TTOOL_MOST_KEPT_ = 1 << 30 };
+
+static uint32_t ttool_kept_(const ttool_shell_desc *d)
+{
+    uint32_t keep = d->keep < d->max_output ? d->keep : d->max_output;
+    keep = keep < TTOOL_MOST_KEPT_ ? keep : TTOOL_MOST_KEPT_;
+    return keep > TTOOL_LEAST_KEPT_ ? keep & ~1u : TTOOL_LEAST_KEPT_;
+}
+
 static void ttool_shell_defaults_(ttool_shell_desc *d)
 {
     d->max_ms = ttool_or_(d->max_ms, 60000);
     d->max_output = ttool_or_(d->max_output, 16u << 20);
-    d->keep = ttool_or_(d->keep, 65536) & ~1u;
+    d->keep = ttool_or_(d->keep, 65536);
+    d->keep = ttool_kept_(d);
     d->max_memory_mb = ttool_or_(d->max_memory_mb, 2048);
     d->max_file_mb = ttool_or_(d->max_file_mb, 256);
     d->max_disk_mb = ttool_or_(d->max_disk_mb, 1024);

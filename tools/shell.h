@@ -93,7 +93,8 @@ typedef struct ttool_shell_desc {
     uint32_t max_ms;        /* the most a call may ask for; default 60,000 */
     uint32_t max_output;    /* bytes, then it is stopped; default 16 MB */
     uint32_t keep;          /* bytes of it kept, from the start and from the
-                               end, in the block; default 64 KB */
+                               end, in the block; 256 to max_output, default
+                               64 KB */
     uint32_t max_memory_mb; /* of each process; default 2048 */
     /* Of all processes together. Without a cgroup only the two limits on
      * processes can keep it: their product has to be as small. Default: with a

@@ -65,6 +65,10 @@ static bool ttool_public6_(const uint8_t *a)
     };
     if (ttool_within_(a, holds_ipv4, TCALL_ARRAY_LEN(holds_ipv4)))
         return ttool_public4_(a + 12);
+    /* ISATAP leads to the IPv4 address at its end */
+    if ((a[8] & 0xFD) == 0 && a[9] == 0 && a[10] == 0x5E && a[11] == 0xFE &&
+        !ttool_public4_(a + 12))
+        return false;
     return ttool_within_(a, global, 1) &&
            !ttool_within_(a, special, TCALL_ARRAY_LEN(special));
 }
@@ -131,8 +135,9 @@ static const char *ttool_url_(ttool_fetch_ *f, const ttool_web_desc *d,
 {
     static const char hex[] = "0123456789ABCDEF";
     char *to = f->url, *host, *end, *port;
+    const char *rest;
     size_t i, n = 0;
-    unsigned long number;
+    uint16_t number;
     for (i = 0; i < s.len; i++) {
         uint8_t c = (uint8_t)s.ptr[i];
         if (c <= ' ' || c == 0x7F || strchr("\\\"<>^`{|}", c))
@@ -175,10 +180,10 @@ static const char *ttool_url_(ttool_fetch_ *f, const ttool_web_desc *d,
     port = strrchr(f->origin, ':');
     if (port[1] == '/' || strchr(port, ']'))
         return NULL;
-    number = strtoul(port + 1, &end, 10);
+    number = tport_number(port + 1, &rest);
     if (number == (f->plain ? 80 : 443)) {
         host = strchr(f->origin, '/') + 2;
-        if (!*end && (port[-1] == ']' || strchr(host, ':') == port))
+        if (!*rest && (port[-1] == ']' || strchr(host, ':') == port))
             *port = '\0'; /* else it is no host, which port/ refuses */
         return NULL;
     }

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -41,6 +43,26 @@ static int ttool_sys_create_(int dir, const char *name, unsigned mode)
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 }
 
+/* A file over RLIMIT_FSIZE is EFBIG, and no signal to the host. */
+static ssize_t ttool_sys_write_(int fd, const void *bytes, size_t len)
+{
+    struct timespec none = {0, 0};
+    sigset_t one, old, pending;
+    ssize_t n;
+    int e;
+    sigemptyset(&one);
+    sigaddset(&one, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &one, &old);
+    sigpending(&pending);
+    n = write(fd, bytes, len);
+    e = errno;
+    if (n < 0 && e == EFBIG && !sigismember(&pending, SIGXFSZ))
+        (void)sigtimedwait(&one, NULL, &none);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = e;
+    return n;
+}
+
 static int ttool_sys_rename_(int dir, const char *from, const char *to,
                              unsigned flags)
 {
@@ -66,7 +88,7 @@ static uint32_t ttool_sys_now_ms_(void)
 
 const ttool_sys ttool_linux = {ttool_sys_openat2_,
                                ttool_sys_create_,
-                               write,
+                               ttool_sys_write_,
                                fsync,
                                close,
                                ttool_sys_rename_,

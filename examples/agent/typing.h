@@ -6,7 +6,11 @@
  * owner alone. Without it, or on a terminal that cannot, they are read plainly.
  *
  * A line is as long as it is. One that ends in \ goes on in the next; one that
- * begins with """ goes on up to the line that ends so.
+ * begins with """ goes on up to the line that ends so. A text that is pasted
+ * into a terminal with bracketed paste is a part of one line, whatever it
+ * holds.
+ *
+ * The terminal is as it was when the program ends, also by a signal.
  */
 #ifndef TYPING_H
 #define TYPING_H
@@ -18,15 +22,19 @@
 typedef struct typing {
     char *text; /* what was typed; valid up to the next one */
     size_t size;
+    bool pastes;  /* private: the terminal marks what is pasted */
     void *editor; /* private; NULL: plain */
 } typing;
 
 /* Set by the handler of SIGINT: what is read then ends. */
 extern volatile sig_atomic_t typing_interrupted;
 
-/* Sets it up for the terminal that there is, if any; and ends that. */
-void typing_init(typing *t);
+/* Sets it up for the terminal that there is, if any, and for lines where they
+ * are wanted; and ends that. */
+void typing_init(typing *t, bool lines);
 void typing_free(typing *t);
+/* Keeps what is typed from being shown, until the next line or question. */
+void typing_hide(void);
 /* Reads what a person types after the prompt. False at the end of the input, or
  * when a signal came. */
 bool typing_read(typing *t, const char *prompt, const char *more);

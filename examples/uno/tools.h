@@ -16,6 +16,10 @@
 #define TOOLCALL_MAX_DEPTH  32
 #define TOOLCALL_MCP_NAME   16
 #define TOOLCALL_MCP_PIECE  8
+#ifndef TOOLCALL_MCP_ID
+#define TOOLCALL_MCP_ID 48 /* a word and a UUID */
+#endif
+#define TOOLCALL_MCP_STASH 84
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
 #include "toolcall.h"

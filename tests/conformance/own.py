@@ -3,9 +3,11 @@
 write(FOLDER) lays them out as the large set is, so that every part runs on them as on that.
 """
 import json
+import lzma
 import os
 
 from .common import dump, load
+from .recordings import APIS
 
 # ---------------------------------------------------------------- JSON texts
 
@@ -245,6 +247,14 @@ def recording(api, frame, text, calls, transport):
                                     for i, n, a in calls]}}
 
 
+def stranger(provider, case, text):
+    """The same as a line of recordings2."""
+    body = case["response"]
+    return {"src": "%s %s %s" % (provider, case["transport"], text.strip()), "fmt": APIS[case["api"]], "stream": case["transport"] != "json",
+            "body": body if isinstance(body, str) else dump(body),
+            "want": dict(case["expected"], text=text)}
+
+
 # ---------------------------------------------------------------- what is sent back
 
 RESULTS = [("c1", "set_lamp", '{"done": true}'), ("c2", "weigh", "2.5 kg")]
@@ -307,11 +317,14 @@ def write(folder):
     for draft, more in DRAFT.items():
         save(suite(BOTH + more), folder, "json-schema", "tests", draft, "own.json")
     save([tool(name) for name in TOOLS], folder, "schemas", "own.json")
+    strangers = []
     for provider, api, frame in PROVIDERS:
         kinds = ["json", "ndjson" if api == "ollama_chat" else "sse"] + ["json_array"] * (provider == "gemini")
         cases = [recording(api, frame, text, calls, kind) for kind in kinds for text, calls in ANSWERS]
         for i, case in enumerate(cases):
             save(case, folder, "recordings", provider, "%04d.json" % i)
+            strangers.append(stranger(provider, case, ANSWERS[i % len(ANSWERS)][0]))
         save({"api": api, "request": sent_back(api)}, folder, "recordings", "_followups", provider, "0000.json")
         for i, (status, kind, words) in enumerate(ERRORS):
             save({"api": api, "status": status, "response": error(api, status, kind, words)}, folder, "recordings", "_errors", provider, "%04d.json" % i)
+    save(lzma.compress("".join(dump(s) + "\n" for s in strangers).encode()), folder, "recordings2", "calls.jsonl.xz")

@@ -386,13 +386,13 @@ FIXES = {
     "all variables as they are written": (
         "provider", "*found = tcall_find_variable_(variables, name);", "*found = NULL;"),
     "a text from the turn before": (
-        "agent_loop", "        else if (item.kind == TCALL_ITEM_USER)\n            text = tcall_slice_(NULL, 0);\n", ""),
+        "agent_loop", "        if (item.kind == TCALL_ITEM_USER)\n            text.len = 0;\n", ""),
     # memory and writers
     "a sink without a buffer": (
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),
     "a key without its value": (
         "write", "    if (!writer->depth || lacks_value)\n", "    if (!writer->depth)\n"),
-    "a size that wraps around": ("context", "if (size >= head)", "if (true)"),
+    "a size that wraps around": ("context", "if (size >= head && cx->tc)", "if (cx->tc)"),
 }
 
 
