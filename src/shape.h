@@ -142,17 +142,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
+struct tcall_num_;
+
 /* The bounds of a wide number, in units of its last digit, and what stores it,
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
-    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
+    bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
 #ifndef TOOLCALL_NO_INT64
-/* Stores digits * 10^exponent. Returns false where a double is too small. */
-TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
-                                   bool minus);
+/* Stores the nearest double. Returns false where there is none. */
+TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #endif
 
 /* Bounds of a number that has none. */

@@ -78,7 +78,7 @@ def main():
             pathlib.Path(root, name).write_text(text)
         for request, wanted in rows:
             p = subprocess.run([BUILD / "agent", "--standin", "openai", "--workspace", root,
-                                "--yes", "--verbose", request], text=True, stdout=subprocess.PIPE,
+                                "--yes", "--verbose", request], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, timeout=60)
             calls = [line.split("call", 1)[1].strip() for line in p.stdout.splitlines()
                      if line.strip().startswith("call ")]
