@@ -452,8 +452,11 @@ static bool chat(session *s)
     if (person)
         screen_note(&s->screen, "/help shows the commands, /quit leaves.\n");
     while (said != SAID_LEAVE && next_line(s)) {
-        char *line = s->typed.text;
-        if (!line[strspn(line, " ")])
+        char *line = s->typed.text + strspn(s->typed.text, " ");
+        size_t len = strlen(line);
+        while (len && line[len - 1] == ' ')
+            line[--len] = '\0';
+        if (!len)
             continue;
         said = person ? command(s, line) : SAID_REQUEST;
         if (!person)

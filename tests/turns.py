@@ -241,6 +241,78 @@ def limits():
     check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
 
 
+def with_ids(form):
+    """Formats whose answers above have no ids, with them."""
+    def answer(text=None, *calls):
+        body = FORMATS[form](text, *calls)
+        made = body["message"].get("tool_calls", []) if form == "ollama" else [
+            p["functionCall"] for p in body["candidates"][0]["content"]["parts"]
+            if "functionCall" in p]
+        for call, (i, _, _) in zip(made, calls):
+            call["id"] = i
+        return body
+    return answer
+
+
+def sent_ids(request):
+    """The ids of calls, and those of results, wherever they stand."""
+    calls, results = [], []
+
+    def look(v):
+        if isinstance(v, list):
+            for x in v:
+                look(x)
+        if not isinstance(v, dict):
+            return
+        kind = v.get("type")
+        if isinstance(v.get("function"), dict) and "arguments" in v["function"] or \
+                kind in ("tool_use", "function_call"):
+            calls.append(v.get("call_id") or v["id"])
+        if kind in ("tool_result", "function_call_output", "function_result") or \
+                v.get("role") == "tool":
+            results.append(v.get("tool_use_id") or v.get("call_id") or v["tool_call_id"])
+        if "functionCall" in v:
+            calls.append(v["functionCall"]["id"])
+        if "functionResponse" in v:
+            results.append(v["functionResponse"]["id"])
+        for x in v.values():
+            look(x)
+    look(request)
+    return calls, results
+
+
+def ids():
+    """Ids that repeat, in an answer, in the next one, in the next turn and after a switch: each
+    call has one of its own, and each result says what the next request sends."""
+    forms = {**FORMATS, "interactions": interactions, "ollama": with_ids("ollama"),
+             "gemini": with_ids("gemini")}
+    for form, answer in forms.items():
+        for to in [*forms, "mistral"]:
+            for save in (False, True):
+                pair = answer(None, ("x", "get", {"id": 1}), ("x", "get", {"id": 2}))
+                one = answer(None, ("x", "get", {"id": 3}))
+                said = talk([turn("a", pair, one, answer("Done."), save=save),
+                             turn("b", forms.get(to, openai)("Done."), provider=to),
+                             turn("c", answer("Done."), provider=form)],
+                            [tool(permissions=["write"])], form, allow=["write"])
+                where = f"{form} to {to}"
+                check(len(said) == 3 and not any(each(said, "error")), f"{where}: {said}")
+                for s in said:
+                    for request in s["requests"]:
+                        calls, results = sent_ids(request)
+                        check(len(set(calls)) == len(calls) and calls == results,
+                              f"{where}: {calls}, {results}")
+                check(len(said[0]["runs"]) == 3, f"{where}: {said[0]['runs']}")
+                told = each(said[0]["results"], "id")
+                check(told == sent_ids(said[0]["requests"][-1])[1] and told[0] == "x" and
+                      told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")
+                check(to != "mistral" or all(len(i) == 9 and i.isalnum() for i in sent_ids(
+                    said[1]["requests"][0])[0]), f"{where}: {said[1]['requests']}")
+    for i in ("", "a b", "x" * 80, "\u00e4"):
+        said, = talk([turn("x", openai(None, (i, "get", {"id": 1})), openai("Done."))])
+        check(each(said["results"], "id") == sent_ids(said["requests"][-1])[1], f"{i}: {said}")
+
+
 def cut(says):
     """An answer that ends too early, without a word."""
     body = json.dumps(says(None))
@@ -396,7 +468,7 @@ def twice():
 
 def main():
     for part in (formats, switches, verdicts, scripts, offers, secrets, limits, order, last_round,
-                 texts, closing, twice):
+                 ids, texts, closing, twice):
         part()
     return check.end()
 

@@ -100,7 +100,10 @@ void typing_hide(void)
         tcgetattr(STDIN_FILENO, &as_it_shows) != 0)
         return;
     hidden = as_it_shows;
-    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    /* Not by lines: of those a terminal holds 4,096 characters and no more. */
+    hidden.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+    hidden.c_cc[VMIN] = 1;
+    hidden.c_cc[VTIME] = 0;
     set_terminal(&hidden, "");
     is_hiding = true;
 }
