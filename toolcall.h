@@ -1782,13 +1782,14 @@ typedef struct tcall_item {
      * end too early without a word of the provider are found by tcall_hydrate.
      */
     int error;
-    tcall_str id; /* of a call, and of its result */
+    tcall_str id; /* of a call, and of its result; no other call has it */
     tcall_str name;
     /* The provider's signature of a reasoning, call or text; goes back with
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool synthetic_id; /* the provider gave no id, nine letters and digits were
+                        * made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
@@ -1807,7 +1808,10 @@ typedef struct tcall_chat {
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end; of an image only its place in memory,
+/* Adds a copy of the item at the end. A call that has no id, or that of a call
+ * before it, gets one that is made up, and so does its result: the first call
+ * of the last answer that came with the result's id, and has no result yet, is
+ * the one that it belongs to. Of an image only its place in memory is kept,
  * where it has to stay as long as the conversation holds it. Images that were
  * in that memory before are gone: a sentence says so in their place. Returns
  * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
@@ -2509,6 +2513,11 @@ struct tcall_call {
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     const tcall_turn *turn; /* it belongs to; NULL: to none */
+    /* Which call of the conversation it is, said by an agent: the numbers of
+     * its turn, of the answer in that, and of the call in the answer. No other
+     * call has the same; 0: made without an agent. */
+    uint32_t turn_id;
+    uint16_t round, position;
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2707,9 +2716,15 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 
 /* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of the ids of the call and of its session, the
- * session's agent, and, for a sub-agent, of the call that it works for. */
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -2837,15 +2852,15 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
  * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
- * tcall_call_key. The verdict holds once, and only for the same definition of
- * the tool and the same arguments. A tool that is neither idempotent nor only
- * reads runs once for a key, also after a restart if the rows were kept: they
- * hold no pointers (keep desc.hash_key with them, and the conversation, see
- * tcall_agent_save). Agents may share a ledger when their sessions say which of
- * them it is, and sub-agents may: their calls have keys of their own. Where
- * there is a desc.approve, it is asked first. */
+ * tcall_call_key and tcall_call_what. The verdict holds once, and only for the
+ * same definition of the tool and the same arguments. A tool that is neither
+ * idempotent nor only reads runs once for a key, also after a restart if the
+ * rows were kept: they hold no pointers (keep desc.hash_key with them, and the
+ * conversation, see tcall_agent_save). Agents may share a ledger when their
+ * sessions say which of them it is, and sub-agents may: their calls have keys
+ * of their own. Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint64_t key, what; /* tcall_call_key, tcall_call_what */
     uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
@@ -2862,11 +2877,12 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits: key is tcall_call_key of the call that
- * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
- * call with this key waits. */
+/* Decides a call that waits: key and what are tcall_call_key and
+ * tcall_call_what of the call as TCALL_EVENT_APPROVAL told of it. Returns
+ * TCALL_OK, or TCALL_E_UNKNOWN, and nothing is decided, where no call with this
+ * key waits, or it would do something else by now. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
-                                  tcall_verdict verdict);
+                                  uint64_t what, tcall_verdict verdict);
 
 /* Breaks loops within a turn (call->turn; calls without one count as one turn).
  * A call that was made before with success, and whose result nothing that ran
@@ -3026,6 +3042,12 @@ typedef struct tcall_chat_request {
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
+
+/* Returns the id that requests to a provider have for a call with this id:
+ * the id itself, or, where the provider would refuse it, nine letters and
+ * digits, always the same, which it writes to made. */
+TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
+                                 char made[9]);
 
 /* -- For authors of providers -- */
 
@@ -13262,7 +13284,8 @@ enum {
 };
 
 enum {
-    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
+                                made up; it came with those before them */
     TCALL_FLAG_RAW_ = 2,
     TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
@@ -13283,6 +13306,10 @@ typedef struct tcall_item_head_ {
 } tcall_item_head_;
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+/* Bytes of an id that is made here: every provider takes nine letters and
+ * digits. */
+enum { TCALL_MADE_ID_ = 9 };
 
 /* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
@@ -13326,6 +13353,15 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+/* The id of an item: no other call of the conversation has it. */
+static tcall_str tcall_head_id_(const tcall_item_head_ *head)
+{
+    tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
+    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+               ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
+               : id;
 }
 
 /* Parts by number, for loops over them. */
@@ -13398,7 +13434,7 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
     if (item->synthetic_id)
-        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        flags |= TCALL_FLAG_MADE_ID_;
     if (item->raw)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
@@ -13463,16 +13499,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
-{
-    tcall_item image = *item;
-    if (item->kind != TCALL_ITEM_IMAGE)
-        return tcall_chat_copy_(chat, item);
-    tcall_chat_overwrite_(chat, item->text);
-    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
-    return tcall_chat_copy_(chat, &image);
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -13482,7 +13508,9 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->synthetic_id =
+        head->flags & TCALL_FLAG_MADE_ID_ &&
+        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
@@ -13492,10 +13520,18 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Is it said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -13563,15 +13599,143 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* Makes up an id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
 {
-    uint32_t number = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, number /= 10)
-        id[i] = (char)('0' + number % 10);
-    return tcall_slice_(id, 9);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    size_t at = 0;
+    tcall_item item;
+    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
+        tcall_str other;
+        if (item.kind != TCALL_ITEM_CALL)
+            continue;
+        other = tcall_short_id_(item.id, others);
+        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
+            tcall_str_eq(item.id, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that the call at this place is to get after the one it came
+ * with; gives an empty one where it keeps its own. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
+                                           char made[TCALL_MADE_ID_])
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str id = tcall_head_id_(head);
+    if (id.len && !tcall_chat_has_id_(chat, at, id))
+        return tcall_slice_(made, 0);
+    head->flags |= TCALL_FLAG_MADE_ID_;
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, at, id));
+    return id;
+}
+
+/* Has the call a result from this place on? */
+static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+{
+    tcall_item item;
+    while (tcall_chat_next(chat, &at, &item))
+        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+            return true;
+    return false;
+}
+
+/* Finds the call that a result with this id belongs to: the first of the last
+ * answer that has it, or came with it, and has no result. Gives its own id. */
+TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
+{
+    size_t at = 0, answer = 0, next = 0;
+    tcall_item item;
+    bool model = false, users;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        users = tcall_item_is_users_(&item);
+        if (!model && !users)
+            answer = at;
+        model = !users;
+    }
+    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_str came = tcall_head_part_(
+            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
+        if (came.ptr != item.id.ptr || item.synthetic_id)
+            came.len -= item.id.len;
+        if (item.kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, next, item.id)) {
+            *id = item.id;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives the call that was added last the id it needs. */
+static int tcall_chat_name_(tcall_chat *chat, size_t at)
+{
+    char made[TCALL_MADE_ID_];
+    tcall_str id = tcall_chat_new_id_(chat, at, made);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
+    if (!tcall_block_room_(chat->block, id.len)) {
+        chat->block->low = at;
+        return TCALL_E_MEMORY;
+    }
+    tcall_chat_shift_(chat, end, end + id.len);
+    tcall_copy_(chat->block->base + end, id);
+    tcall_head_set_len_(head, TCALL_PART_ID_,
+                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
+    return TCALL_OK;
+}
+
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    const size_t at = chat->block->low;
+    tcall_item copy = *item;
+    int error;
+    if (item->kind == TCALL_ITEM_RESULT)
+        tcall_chat_asked_(chat, &copy.id);
+    if (item->kind == TCALL_ITEM_IMAGE) {
+        tcall_chat_overwrite_(chat, item->text);
+        copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    }
+    error = tcall_chat_copy_(chat, &copy);
+    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
+               ? tcall_chat_name_(chat, at)
+               : error;
 }
 
 /* ==========================================================================
@@ -19665,13 +19829,12 @@ static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
     return r;
 }
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
 {
-    int r = tcall_hash_asked_(tc, call, out);
-    *out += tcall_hash_definition_(tc, call->tool);
-    return r;
+    uint64_t what;
+    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
+        return 0;
+    return what + tcall_hash_definition_(tc, call->tool);
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -19680,7 +19843,9 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
     for (; call; call = call->turn ? call->turn->parent : NULL) {
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
         tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
         tcall_chain_(tc, &key, session->id);
@@ -20048,7 +20213,7 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     const tcall_session *session = cx->session;
     if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call_(cx->tc, cx->call, key) < 0)
+        !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
     *key +=
         tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
@@ -20316,6 +20481,9 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
         row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
+    /* What was asked before does not run: this is another question. */
+    if (row->what && row->what != what)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
@@ -20334,9 +20502,9 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
-    r = tcall_hash_call_(cx->tc, call, &what);
-    if (r < 0)
-        return r;
+    what = tcall_call_what(cx->tc, call);
+    if (!what)
+        return TCALL_E_MEMORY;
     same = row && row->what == what;
     used = row && row->state >= TCALL_SPENT_;
     if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
@@ -20352,11 +20520,11 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
                         tcall_verdict verdict)
 {
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (!row || row->state != TCALL_ASKED_)
+    if (!row || row->what != what || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
         row->state =
@@ -21389,14 +21557,11 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
-/* Adds a call, with an id that is made up, to the end of the chat. */
+/* Adds a call to the end of the chat, which makes an id up. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
-    char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_chat_make_id_(reader->chat, id);
-    item->synthetic_id = true;
     reader->last = reader->chat->block->low;
     error = tcall_chat_add(reader->chat, item);
     if (error == TCALL_OK)
@@ -21698,26 +21863,10 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
-/* Returns the id, or where it is refused nine letters and digits that are
- * always the same for it. */
-static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
-                               char made[9])
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 {
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    if (tcall_takes_id_(to, id))
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, 9);
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
 /* ---- items ---- */
@@ -21860,25 +22009,6 @@ TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
 
 /* ---- the conversation ---- */
 
-/* Which of the results with this id, counted from 1, belongs to the call that
- * ends at this place; 0 or less: none. Where further calls of the answer have
- * the same id, the last results are theirs. */
-static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
-{
-    tcall_item item;
-    int index = 0;
-    while (tcall_chat_next(chat, &at, &item)) {
-        bool same = tcall_str_eq(item.id, id);
-        if (item.kind == TCALL_ITEM_RESULT)
-            index += same;
-        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
-            break; /* the next answer */
-        else if (item.kind == TCALL_ITEM_CALL)
-            index -= same;
-    }
-    return index;
-}
-
 /* Replaces a call, which ends at this place, by its result. One that is
  * missing is made up: a call without a result would make the whole
  * conversation invalid. */
@@ -21886,16 +22016,17 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    int index = tcall_result_index_(chat, at, call.id);
-    if (index <= 0) {
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
-        return;
     }
-    while (index > 0 && tcall_chat_next(chat, &at, item))
-        index -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     item->synthetic_id = call.synthetic_id;
 }
 
@@ -21976,13 +22107,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-static bool tcall_item_is_users_(const tcall_item *item)
-{
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
-}
-
 /* What stands for an image that is gone. */
 static void tcall_image_gone_(tcall_item *item)
 {
@@ -22024,7 +22148,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for_(history->to, item->id, history->id);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 
@@ -22864,12 +22988,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
     return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
 }
 
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
 /* Is the element a further piece of a known call? */
 static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
@@ -22877,21 +22995,22 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
     tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&
         tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (!numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
@@ -23309,9 +23428,9 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
     tcall_reader_settle_elements_(reader);
     if (reader->other) {
         reader->cut = reader->cut_before;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-        if (!reader->stop_before)
+        if (reader->answer.stop != (tcall_stop)reader->stop_before)
             reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
     } else if (reader->stopped) {
         reader->finished = true;
     }
@@ -23401,6 +23520,8 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
@@ -23938,18 +24059,16 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    char id[9];
+    char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
-        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                               tcall_chat_make_id_(reader->chat, id)))
-            return false;
-    }
+    if (!tcall_reader_add_(
+            reader, TCALL_PART_ID_,
+            tcall_chat_new_id_(reader->chat, reader->element, id)))
+        return false;
     head = tcall_reader_head_(reader, reader->element);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
@@ -25520,6 +25639,9 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->provider = agent->desc.provider->name;
     call->by_model = true;
     call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(index + 1);
     return true;
 }
 
@@ -25577,6 +25699,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
 {
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_lacks_result_(agent, call->id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
@@ -25590,16 +25713,6 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         agent->state = TCALL_AGENT_OPEN_;
     }
     return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
 }
 
 /* Room for so many calls at a time: in the block, or for one in the agent. */
@@ -25628,10 +25741,9 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     for (count = 0; count < room; count++) {
         tcall_call *call = &agent->batch[count];
         int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && count > 0) {
             tcall_release(agent->desc.tc, call);
             block->need = need;
             break;
@@ -27124,8 +27236,33 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     }
 }
 
+/* What has been said, as far as it is loaded. */
+typedef struct tcall_loaded_ {
+    uint32_t open; /* calls of the last answer that have no result */
+    bool users;    /* the last item is of the user's side */
+} tcall_loaded_;
+
+/* May the item stand here? All calls have one result each, right behind the
+ * answer that they are of, before anything else is said. */
+static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+                             const tcall_item *item)
+{
+    const bool users = tcall_item_is_users_(item);
+    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    tcall_str id = item->id;
+    if (next && loaded->open)
+        return false;
+    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
+        return false;
+    loaded->users = users;
+    loaded->open += item->kind == TCALL_ITEM_CALL;
+    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    return true;
+}
+
 /* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
+                            tcall_str *rest)
 {
     tcall_item item;
     uint32_t flags;
@@ -27134,23 +27271,26 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.kind = (uint8_t)tcall_load_number_(rest);
     item.error = -(int)tcall_load_number_(rest);
     flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loaded, &agent->chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
         agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
-/* Adds all items, and counts the calls and results of the last answer. */
+/* Adds all items, and counts the calls of the last answer and those of them
+ * that have a result. */
 static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
 {
     tcall_block *block = agent->chat.block;
+    tcall_loaded_ loaded = {0, true};
     tcall_item item;
     uint32_t mark;
     size_t at;
@@ -27158,24 +27298,37 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
         int error;
         if (mark == 2)
             agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, rest);
+        error = tcall_load_item_(agent, &loaded, rest);
         if (error < 0)
             return error;
     }
     agent->answer.calls = 0;
-    agent->call_at = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-        agent->call_at += item.kind == TCALL_ITEM_RESULT;
-    }
-    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+               ? TCALL_OK
+               : TCALL_E_PROTOCOL;
 }
 
-/* Takes up the turn where it was left. */
+/* Have the calls a result that were run, the first ones of the answer? */
+static bool tcall_load_ran_(const tcall_agent *agent)
+{
+    tcall_item item;
+    size_t i;
+    for (i = 0; i < agent->call_at; i++)
+        if (!tcall_agent_find_call_(agent, (int)i, &item) ||
+            tcall_agent_lacks_result_(agent, item.id))
+            return false;
+    return true;
+}
+
+/* Takes up the turn where it was left: calls wait in it, and only there. */
 static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 {
-    if (state != TCALL_SAVE_REST_ &&
-        agent->call_at >= (size_t)agent->answer.calls)
+    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    if (waits != (state != TCALL_SAVE_REST_) ||
+        (state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent)))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;

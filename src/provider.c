@@ -124,26 +124,10 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
-/* Returns the id, or where it is refused nine letters and digits that are
- * always the same for it. */
-static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
-                               char made[9])
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 {
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    if (tcall_takes_id_(to, id))
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, 9);
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
 /* ---- items ---- */
@@ -286,25 +270,6 @@ TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
 
 /* ---- the conversation ---- */
 
-/* Which of the results with this id, counted from 1, belongs to the call that
- * ends at this place; 0 or less: none. Where further calls of the answer have
- * the same id, the last results are theirs. */
-static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
-{
-    tcall_item item;
-    int index = 0;
-    while (tcall_chat_next(chat, &at, &item)) {
-        bool same = tcall_str_eq(item.id, id);
-        if (item.kind == TCALL_ITEM_RESULT)
-            index += same;
-        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
-            break; /* the next answer */
-        else if (item.kind == TCALL_ITEM_CALL)
-            index -= same;
-    }
-    return index;
-}
-
 /* Replaces a call, which ends at this place, by its result. One that is
  * missing is made up: a call without a result would make the whole
  * conversation invalid. */
@@ -312,16 +277,17 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    int index = tcall_result_index_(chat, at, call.id);
-    if (index <= 0) {
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
-        return;
     }
-    while (index > 0 && tcall_chat_next(chat, &at, item))
-        index -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     item->synthetic_id = call.synthetic_id;
 }
 
@@ -402,13 +368,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-static bool tcall_item_is_users_(const tcall_item *item)
-{
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
-}
-
 /* What stands for an image that is gone. */
 static void tcall_image_gone_(tcall_item *item)
 {
@@ -450,7 +409,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for_(history->to, item->id, history->id);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 

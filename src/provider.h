@@ -59,6 +59,12 @@ typedef struct tcall_chat_request {
 
 typedef struct tcall_provider tcall_provider;
 
+/* Returns the id that requests to a provider have for a call with this id:
+ * the id itself, or, where the provider would refuse it, nine letters and
+ * digits, always the same, which it writes to made. */
+TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
+                                 char made[9]);
+
 /* -- For authors of providers -- */
 
 /* What a path of a provider's answers leads to (tcall_path.field). A call is

@@ -591,12 +591,14 @@ static int take_turn(conversation *c, tcall_json in, bool plan)
                                    : error;
 }
 
-/* Writes the results that came into the conversation since the turn began. */
+/* Writes the results that came into the conversation since the turn began, with
+ * the ids that requests have for them. */
 static void write_results(conversation *c)
 {
     tcall_writer *w = &c->list[RESULTS].out;
     tcall_item item;
     size_t at = 0, turn = 0;
+    char made[9];
     while (tcall_chat_next(&c->agent.chat, &at, &item))
         if (item.kind == TCALL_ITEM_USER)
             turn = at;
@@ -604,7 +606,8 @@ static void write_results(conversation *c)
         if (item.kind != TCALL_ITEM_RESULT)
             continue;
         tcall_write_open(w, '{');
-        write_member(w, "id", item.id);
+        write_member(w, "id",
+                     tcall_id_for(c->agent.desc.provider, item.id, made));
         write_member(w, "name", item.name);
         write_member(w, "text", item.text);
         write_error(w, item.error);
