@@ -432,7 +432,7 @@ static bool next_line(session *s)
     do {
         typing_interrupted = 0;
         read = typing_read(&s->typed, person ? "> " : "", person ? "... " : "");
-        again = !read && typing_interrupted && !warned;
+        again = !read && typing_interrupted && (!warned || s->typed.dropped);
         if (again)
             fputs("\nPress Ctrl-C again to leave.\n", stderr);
         warned = true;

@@ -411,6 +411,7 @@ static ssize_t typing_edited(typing *t, const char *prompt, size_t at)
     e->prompt = prompt;
     el_resize(e->line);
     line = el_gets(e->line, &len);
+    t->dropped = el_line(e->line)->lastchar > el_line(e->line)->buffer;
     if (!line || len <= 0 || typing_interrupted)
         return -1;
     remember(e, line);

@@ -22,6 +22,7 @@
 typedef struct typing {
     char *text; /* what was typed; valid up to the next one */
     size_t size;
+    bool dropped; /* a line had begun when the signal came */
     bool pastes;  /* private: the terminal marks what is pasted */
     void *editor; /* private; NULL: plain */
 } typing;
