@@ -146,6 +146,7 @@ static void start_web_and_tasks(session *s)
     t.memory = shop->task_memory;
     t.memory_size = sizeof shop->task_memory;
     t.allow = TCALL_READ | TCALL_NETWORK;
+    t.max_rounds = s->max_rounds;
     ttool_task_init(&shop->task, &t);
     add_tools(s, ttool_web_tools, TTOOL_WEB_TOOLS, &shop->web);
     add_tools(s, ttool_task_tools, TTOOL_TASK_TOOLS, &shop->task);
@@ -451,8 +452,11 @@ static bool chat(session *s)
     if (person)
         screen_note(&s->screen, "/help shows the commands, /quit leaves.\n");
     while (said != SAID_LEAVE && next_line(s)) {
-        char *line = s->typed.text;
-        if (!line[strspn(line, " ")])
+        char *line = s->typed.text + strspn(s->typed.text, " ");
+        size_t len = strlen(line);
+        while (len && line[len - 1] == ' ')
+            line[--len] = '\0';
+        if (!len)
             continue;
         said = person ? command(s, line) : SAID_REQUEST;
         if (!person)

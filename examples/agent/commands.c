@@ -35,8 +35,11 @@ static void set_provider(session *s, const char *name)
 {
     const char *problem = *name ? session_provider(s, name) : NULL;
 
-    if (problem)
-        fprintf(stderr, "%s cannot be used: %s.\n", name, problem);
+    if (problem) {
+        fprintf(stderr, "%s cannot be used: ", name);
+        session_problem(s, problem);
+        fputs(".\n", stderr);
+    }
     fprintf(stderr, "The provider is %s.\n", s->desc.provider->name);
 }
 

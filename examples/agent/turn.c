@@ -8,19 +8,23 @@
 
 /* ---- how it ends ---- */
 
-/* The port speaks of its members; here they are options. */
+/* The library and the port speak of members; here they are options. */
+static const char *const options_of[][2] = {
+    {"set insecure_plain_http", "--plain-http"},
+    {"model is missing: give the name", "no model is given: --model, or MODEL "
+                                        "in the environment, is the name"}};
+
 void session_problem(session *s, const char *text)
 {
-    static const char member[] = "set insecure_plain_http";
-    const char *at = strstr(text, member);
-
-    if (!at) {
-        screen_print(&s->screen, tcall_str_of(text));
-        return;
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(options_of); i++) {
+        const char *at = strstr(text, options_of[i][0]);
+        if (!at)
+            continue;
+        screen_print(&s->screen, (tcall_str){text, (size_t)(at - text)});
+        fputs(options_of[i][1], stderr);
+        text = at + strlen(options_of[i][0]);
     }
-    screen_print(&s->screen, (tcall_str){text, (size_t)(at - text)});
-    fputs("--plain-http", stderr);
-    screen_print(&s->screen, tcall_str_of(at + sizeof member - 1));
+    screen_print(&s->screen, tcall_str_of(text));
 }
 
 static void show_limits(const session *s, int error)

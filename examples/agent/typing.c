@@ -100,7 +100,10 @@ void typing_hide(void)
         tcgetattr(STDIN_FILENO, &as_it_shows) != 0)
         return;
     hidden = as_it_shows;
-    hidden.c_lflag &= ~(tcflag_t)ECHO;
+    /* Not by lines: of those a terminal holds 4,096 characters and no more. */
+    hidden.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+    hidden.c_cc[VMIN] = 1;
+    hidden.c_cc[VTIME] = 0;
     set_terminal(&hidden, "");
     is_hiding = true;
 }
@@ -187,15 +190,18 @@ static ssize_t typing_plain_line(typing *t, size_t at)
     return len;
 }
 
-/* Reads a line, or those up to the end of what was pasted. */
+/* Reads a line, or those up to the end of what was pasted, but for a line end
+ * that this ends with. */
 static ssize_t typing_plain(typing *t, const char *prompt, size_t at)
 {
     size_t from = at;
+    bool pasted = false;
     fputs(prompt, stderr);
     fflush(stderr);
     if (typing_plain_line(t, at) < 0)
         return -1;
     while (typing_unmark(t, from, PASTE)) {
+        pasted = true;
         while (!typing_unmark(t, from, PASTE_END)) {
             t->text[t->size] = '\n';
             from = t->size + 1;
@@ -203,6 +209,8 @@ static ssize_t typing_plain(typing *t, const char *prompt, size_t at)
                 return -1;
         }
     }
+    while (pasted && t->size > at && t->text[t->size - 1] == '\n')
+        t->text[--t->size] = '\0';
     return (ssize_t)(t->size - at);
 }
 
