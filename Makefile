@@ -16,6 +16,7 @@
 # make mutants   which slips in the code of a call the unit tests notice
 # make fixes     which test fails without what mended each old defect
 # make figures write size and speed into README.md
+# make landed  record what only falls, when an issue ends: tests/measure/landed
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make docs    the API reference, build/reference.html, from the contracts in src/
@@ -179,6 +180,11 @@ fixes: $(installed) toolcall.h
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
 
+landed: $(BUILD)/deps toolcall.h
+	@tests/measure/shape.py --land
+	@tests/measure/size.py --land
+	@tests/mcp_uno.py --land
+
 $(BUILD)/probe: $(probe) $(impl)
 	$(HUSH) $(COMPILE) $(probe) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
 $(of_chapter): $(BUILD)/%: tests/%.c $(LIBRARY)
@@ -285,4 +291,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants fixes figures deps docs format format-check install clean
+        bench bench-pick coverage mutants fixes figures landed deps docs format format-check install clean
