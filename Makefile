@@ -112,7 +112,7 @@ test:
 	@tests/run tests/conformance.py tests/shapes_real.py tests/examples.py tests/shapes_agree.py \
 	    tests/readme tests/fuzz.py tests/shape_errors tests/contracts.py tests/standin.py \
 	    tests/terminal.py tests/dialogues.py tests/trace_page.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py $(tests)
+	    tests/turns.py tests/shapes.py tests/suggestions.py $(tests)
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
