@@ -288,8 +288,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                  TCALL_COLUMNS_ all)
 #define TCALL_ALONE_(...) TCALL_ALONE_MAKE_(__VA_ARGS__)
 #define TCALL_ALONE_MAKE_(name, label, me, ...)                               \
-    TCALL_HOLDS_(me##_##name##_has_the_name_of_another,                       \
-                 TCALL_TIMES_(label, __VA_ARGS__) == 1)
+    TCALL_EXTENSION_ struct me##_at_##name##_alone_ {                         \
+        int me##_##name##_has_the_name_of_another                             \
+            : TCALL_WIDTH_(TCALL_TIMES_(label, __VA_ARGS__) == 1);            \
+    };
 #ifdef __GNUC__
 #define TCALL_SAME_(a, b) (__builtin_strcmp(a, b) == 0)
 #define TCALL_OF_8_(a, b, c, d, e, f, g, h, i)                                \
