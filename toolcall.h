@@ -2111,7 +2111,7 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
-    TCALL_EVENT_APPROVAL, /* approval is asked for */
+    TCALL_EVENT_APPROVAL, /* approval is asked for: see tcall_ledger_decide */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -2910,7 +2910,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.
@@ -3117,8 +3118,8 @@ typedef struct tcall_chat_request {
 typedef struct tcall_provider tcall_provider;
 
 /* Returns the id that requests to a provider have for a call with this id:
- * the id itself, or, where the provider would refuse it, nine letters and
- * digits, always the same, which it writes to made. */
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
 TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
                                  char made[9]);
 
@@ -3281,7 +3282,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -13733,7 +13735,8 @@ TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
 }
 
 /* Has the call a result from this place on? */
-static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
 {
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item))
@@ -20024,6 +20027,20 @@ int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
     return tcall_write_close(out, '}');
 }
 
+/* Writes which call it is: its id and, where an agent made it, its place. */
+TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
+                                         const tcall_call *call)
+{
+    static const char names[][9] = {"turn", "round", "position"};
+    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t i;
+    tcall_write_pair_(out, "call_id", call->id);
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
+        tcall_write_key(out, names[i]);
+        tcall_write_uint(out, place[i]);
+    }
+}
+
 /* ---- where the arguments came from ---- */
 
 /* Writes which definition the tool had: two that say the same have one hash. */
@@ -20138,7 +20155,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_identity_(out, call);
     tcall_write_pair_(out, "tool", call->name);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -20445,7 +20462,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);
@@ -25748,26 +25765,15 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
-}
-
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
@@ -27385,7 +27391,7 @@ static bool tcall_load_ran_(const tcall_agent *agent)
     size_t i;
     for (i = 0; i < agent->call_at; i++)
         if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            tcall_agent_lacks_result_(agent, item.id))
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
             return false;
     return true;
 }
