@@ -11,6 +11,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -237,6 +238,42 @@ def helps():
         check(p.returncode == 0 and program in p.stdout and not p.stderr, f"{program} --help: {p.stderr}")
 
 
+def signals():
+    """Whatever ends the agent, the terminal is as it was; while an answer comes nothing that
+    is typed is shown."""
+    def shows(fd, echo):
+        end = time.monotonic() + LIMIT
+        while bool(termios.tcgetattr(fd)[3] & termios.ECHO) != echo and time.monotonic() < end:
+            time.sleep(0.02)
+        return bool(termios.tcgetattr(fd)[3] & termios.ECHO) == echo
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        env = {"TERM": "xterm", "OLLAMA_HOST": "127.0.0.1:%d" % silent.getsockname()[1], "HOME": "/nowhere"}
+        for words in ["hello"], []:
+            for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+                pid, fd = pty.fork()
+                if not pid:
+                    os.execve(BUILD / "agent", ["agent", *words], env)
+                before = termios.tcgetattr(fd)
+                check(words or shows(fd, False), "the editor begins")
+                os.write(fd, b"" if words else b"hello\r")
+                silent.accept()
+                check(shows(fd, False), "what is typed is hidden")
+                os.kill(pid, number)
+                if number == signal.SIGINT and not words:  # that ended the turn alone
+                    os.write(fd, b"/quit\r")
+                seen = b""
+                try:
+                    while select.select([fd], [], [], LIMIT)[0] and (got := os.read(fd, 65536)):
+                        seen += got
+                except OSError:
+                    pass
+                os.waitpid(pid, 0)
+                after = termios.tcgetattr(fd)
+                check(after == before, f"{words} signal {number}: {before[:4]} {after[:4]}")
+                check((b"\x1b[?2004h" in seen) == (b"\x1b[?2004l" in seen) == (not words), f"{words} {number}: bracketed paste: {seen[-200:]}")
+                os.close(fd)
+
+
 def options():
     p = run("--help")
     check(p.returncode == 0 and "--workspace" in p.stdout, "--help")
@@ -279,6 +316,6 @@ if __name__ == "__main__":
     if not (BUILD / "agent").exists():
         check.skip("terminal", "there is no agent in " + str(BUILD))
         sys.exit(check.end())
-    for part in (options, inputs, limits, replays, helps, endings, commands, approvals):
+    for part in (options, inputs, limits, replays, helps, signals, endings, commands, approvals):
         part()
     sys.exit(check.end())
