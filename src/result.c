@@ -254,7 +254,7 @@ static void tcall_write_shape_number_(tcall_writer *out,
                                       const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
-    tcall_whole_ value = 1;
+    tcall_int value = 1;
     int i;
     for (i = 0; i < node->digits; i++)
         value *= 10;
