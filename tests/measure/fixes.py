@@ -159,7 +159,7 @@ FIXES = {
         "stages", "    case TCALL_RUN_RETRY_:\n",
         "    case TCALL_RUN_RETRY_:\n        memset(&cx->failure, 0, sizeof cx->failure);\n"),
     "an example that is refused itself": (
-        "result", "        for (; count && !out->error; count--)\n", "        for (; false;)\n"),
+        "result", "    for (; count > 0 && !out->error; count--)\n", "    for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
         "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
