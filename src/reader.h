@@ -15,7 +15,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
