@@ -3304,22 +3304,17 @@ typedef struct tcall_reader {
     bool text_ends, parted; /* the next text is another one; that was told */
     uint8_t words;          /* the field that brought words of reasoning */
     bool begins, complete;  /* it said that it begins; that it is over */
-    bool cut;               /* the last call must not run */
-    bool finished;          /* it said why it stopped */
-    bool was_whole;         /* the last document of it was a whole answer */
-    bool in_page;           /* answer.message is how it begins */
-    bool known;             /* it has a value that matters */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event; /* TCALL_MEANS_... */
-    bool whole;    /* it is a whole answer */
-    bool piece;    /* it is a piece of a stream */
-    bool in_whole; /* at hand is what only whole answers have */
-    bool repeats;  /* there were elements before it */
-    bool stopped;  /* a reason to stop was given */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
     /* of the current choice */
     bool in_choice, choice_known;
-    bool other;      /* it is not the first: does not count */
-    bool cut_before; /* the answer when it began */
+    bool other, cut_before; /* it is not the first; the answer before it */
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
@@ -24137,8 +24132,10 @@ static void tcall_reader_end_document_(tcall_reader *reader)
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
-    if (reader->whole || reader->piece)
-        reader->was_whole = reader->whole && !reader->begins;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -24399,7 +24396,7 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->was_whole || (reader->finished && !reader->begins))
+    if (reader->finished && !reader->begins)
         reader->complete = true;
     if (!answer->error && (!reader->complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
@@ -27085,22 +27082,20 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    bool begins = true, marked = false, final;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_USER)
             text.len = 0;
-        /* What comes before a call counts only where nothing comes after. */
         if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
-            begins = true;
-        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
-        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (begins || (final && !marked))
+        if (rank > best)
             text.len = 0;
-        begins = false;
-        marked = final;
+        best = rank;
         text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
