@@ -1,7 +1,8 @@
 # make run     build the example agent and talk to it (the main job)
 # make test    build and run the tests: offline, no service, no clock
 # make test-peers  the agent and its requests beside others: nginx, Node,
-#              openssl, packages of npm; and what only a quiet machine can tell
+#              openssl, packages of npm
+# make test-timed  what only a quiet machine can tell: how long something takes
 # make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
@@ -112,16 +113,18 @@ test:
 	@tests/run tests/conformance.py tests/shapes_real.py tests/examples.py tests/shapes_agree.py \
 	    tests/readme tests/fuzz.py tests/shape_errors tests/contracts.py tests/standin.py \
 	    tests/terminal.py tests/dialogues.py tests/trace_page.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py $(tests)
+	    tests/turns.py tests/shapes.py tests/suggestions.py $(tests)
+
+test-peers: $(main) $(BUILD)/probe
+	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
+	@tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host tests/mcp_clients.py \
+	    tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
-              $(shell grep -l timed.h tests/test_*.c))
-test-peers: $(main) $(timed_tests) $(BUILD)/probe
-	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
-	    tests/mcp_clients.py tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py \
-	    $(timed_tests) tests/pick.py
+              $(shell grep -lE 'timed.h|tools_files.h' tests/test_*.c))
+test-timed: $(timed_tests) $(BUILD)/probe
+	@TEST_TIMED=1 tests/run $(timed_tests) tests/conformance.py tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -290,5 +293,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
-.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
+.PHONY: all run test test-peers test-timed unit chapters matrix firmware-test firmware-run boards linux-test size \
         bench bench-pick coverage mutants fixes figures landed deps docs format format-check install clean

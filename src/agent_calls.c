@@ -138,13 +138,6 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Has the call of the last answer that has this id a result? */
-TCALL_SHARED_ bool tcall_agent_has_result_(const tcall_agent *agent,
-                                           tcall_str id)
-{
-    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
-}
-
 /* Which call of the last answer has this id. */
 static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
 {
@@ -181,11 +174,13 @@ static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     size_t from;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        tcall_agent_has_result_(agent, call->id))
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     from = agent->chat.block->low - agent->chat.start;
     result = tcall_agent_add_result_(agent, call, text,
@@ -194,7 +189,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         tcall_agent_spare_(agent, 0);
         return result;
     }
-    tcall_agent_place_(agent, call->id, from);
+    tcall_agent_place_(agent, asked.id, from);
     if (agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
@@ -232,7 +227,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         tcall_call *call = &agent->batch[count];
         if (!tcall_agent_asked_(agent, index, call))
             break;
-        if (tcall_agent_has_result_(agent, call->id))
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);

@@ -123,7 +123,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (!tcall_agent_has_result_(agent, call->id) &&
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }

@@ -93,24 +93,31 @@ class Model:
 
 
 def slow(pause):
-    """The address of a server that answers word by word, each when pause() is over."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    """The address of a server that answers by three words, of which the last comes when
+    pause is set."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
 
-    def serve(peer):
-        while peer.recv(65536):
-            peer.sendall(HEAD.replace(b"Content-Length: 9999", b"Transfer-Encoding: chunked"))
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
             for word in "one ", "two ", "three", "":
+                if word == "three":
+                    pause.wait(LIMIT)
                 line = HALF.replace(b"Half an answer", word.encode())
                 line = line if word else line.replace(b"false", b"true")
-                peer.sendall(b"%x\r\n%s\r\n" % (len(line), line))
-                pause.wait(LIMIT) if word == "two " else None
-            peer.sendall(b"0\r\n\r\n")
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.write(b"0\r\n\r\n")
 
-    def accept():
-        while True:
-            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
-    threading.Thread(target=accept, daemon=True).start()
-    return f"127.0.0.1:{listener.getsockname()[1]}"
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"127.0.0.1:{server.server_port}"
 
 
 class Pane:
@@ -137,7 +144,7 @@ class Pane:
         return self.tmux("capture-pane", "-p", "-e", "-J", "-S", "-500", "-t", self.name)
 
     def paste(self, text):
-        self.tmux("set-buffer", "-b", self.name, text)
+        subprocess.run([*self.base, "load-buffer", "-b", self.name, "-"], input=text, text=True, timeout=LIMIT)
         self.tmux("paste-buffer", "-p", "-b", self.name, "-t", self.name)
 
     def keys(self, text):
@@ -209,7 +216,7 @@ def dialogues(home):
         "/nothing": (agent, line("/nothing", r"There is no /nothing.*\n> $")),
         "/provider": (agent, line("/provider anthropic", r"provider is anthropic.*\n> $") + line(INCH, answers)),
         "/provider nobody": (agent, line("/provider nobody", r"nobody cannot be used: there is no such.*provider is openai.*\n> $") + line(INCH, answers)),
-        "/provider without a key": (agent, line("/provider gemini", r"gemini cannot be used: model.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/provider without a key": (agent, line("/provider gemini", r"gemini cannot be used: no model is given: .*provider is openai.*\n> $") + line(INCH, answers)),
         "/details": (agent, line("/details", r"each step.*\n> $") + line(INCH, r"\n  checked +valid\n.*\n> $")),
         "/trace": (agent, line(f"/trace {home}/turn", r"a trace is written.*\n> $") + line(INCH, answers) + line("/trace", r"No trace.*\n> $") + line("exit", r"LEFT 0")),
         "/save": (agent, line(f"/save {home}/talk", r"Saved in.*\n> $") + line(f"/load {home}/talk", r"conversation of.* goes on.*\n> $")),
@@ -233,6 +240,7 @@ def dialogues(home):
         "Ctrl-D": (agent, [("^C-d", r"LEFT 0")]),
         "Ctrl-C twice": (agent, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C drops the line": (agent, [("nonsense", r"nonsense"), ("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
+        "Ctrl-C drops each line": (agent, [("one", "> one"), ("^C-c", r"again to leave.*\n> $"), ("two", "> two"), ("^C-c", r"> two\n.*again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C on a dumb terminal": (plain, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C between lines": (agent, line("convert 1 inch \\", r"\.\.\. $") + [("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
         # waits
@@ -289,7 +297,7 @@ def kept(home):
         steps += line(f"/load {home}/{name}", rf"Nothing is loaded: [^\n]*{name}: [^\n]*{why}.*\n> $")
         steps += line("what is my name?", rf"I know {n} of it.*\n> $")
     first = lambda pane: model.said()[0] == "my name is Ada"
-    steps += [(first, None), *line(f"/load {home}/ada", r"ada goes on.*\n> $"), *line("again", r"I know 2 of it.*\n> $"), (first, None)]
+    steps += [(first, None), *line(f"/load {home}/ada", r"ada goes on.*\n> $"), *line("again", r"goes on.*I know 2 of it.*\n> $"), (first, None)]
     for name in "a.txt", "long.txt":
         text = pathlib.Path(home, name).read_text()
         for word, why in (("/save", "no saved conversation"), ("/trace", "no trace")):
@@ -324,6 +332,12 @@ def at_limit(*answers, requests):
     return model.agent + " --max-rounds 3", steps + [(count, None), *line("/quit", "LEFT")]
 
 
+def equal_calls():
+    """A model that makes the same call again and again is told so."""
+    model = Model(lambda body: {} if len(model.requests) < 7 else "done")
+    return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
+
+
 PROSE = ("The quick brown fox jumps over the lazy dog, grüßt Zoë und naïve Ångströms; "
          "über wäre es schöner, meinte Øystein, und ging — früher oder später — heim. " * 3).strip()
 CJK = "温度は二十五度です。" * 14
@@ -341,7 +355,7 @@ def wrapped(text, columns, words):
         answer = shown[begin:end]
         wide = [sum(2 if ord(c) > 0x2E80 else 1 for c in row) for row in answer]
         return (" " if words else "").join(answer) == text and max(wide) <= columns and all(w > columns - 16 for w in wide[:-1])
-    return model.agent, line("go", r"\n> $") + [(rows, None)], columns
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], columns
 
 
 def refused(home, columns):
@@ -389,6 +403,19 @@ def typed_ahead():
             line("hello", r"one two") + [("xyzzy", None), ("~0.3", None), (go, r"\none two three *\n  turn .*\n> xyzzy$")])
 
 
+def pasted_ahead():
+    """A long text that is pasted while an answer comes is the next request, whole."""
+    pause = threading.Event()
+    text = "".join(f"{n}: {'x' * 60}\n" for n in range(300))
+
+    def go(pane):
+        """the answer goes on"""
+        pause.set()
+        return True
+    return (f"{BUILD}/agent --verbose --provider ollama --base-url http://" + slow(pause),
+            line("hello", r"one two") + [("<" + text, None), ("~0.3", None), (go, r"\n299: x+$"), (ENTER, r"request  (?!2\d{4})\d+ bytes.*request  2\d{4} bytes.*\n> $")])
+
+
 def resized():
     """A window that changes leaves one prompt."""
     def one(pane):
@@ -406,9 +433,10 @@ def rows_of_the_findings(home):
         "5, 6: /load and /save lose nothing": kept(home),
         "11: a limit is asked about": at_limit("y", "n", requests=6),
         "11: a limit that stays": at_limit("n", requests=3),
+        "11: equal calls end": equal_calls(),
         **{f"12: a paste at {n}": pasted("a paste", lines, columns=n) for n in (60, 80, 120)},
         "12: a paste, and more": pasted("a paste, and more,", lines.rstrip("\n"), " and more"),
-        "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 60}\n" for n in range(100))),
+        "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 60}\n" for n in range(300))),
         "12: a paste of one word": pasted("a word", "grüße 温度"),
         **{f"14, 17: a refusal at {n}": refused(home, n) for n in (60, 80, 120)},
         "15, 28: whose time, and what nobody is asked": time_of_tool(home),
@@ -417,13 +445,14 @@ def rows_of_the_findings(home):
         **{f"17: wide characters at {n}": wrapped(CJK, n, False) for n in (60, 80, 120)},
         "19: an option has its name": (f"{BUILD}/agent --provider ollama --base-url http://192.0.2.1:1 hello", [("", r"use https://, or --plain-http\n.*LEFT 1")]),
         "22: typing ahead": typed_ahead(),
+        "22: pasting ahead": pasted_ahead(),
         "22: a resize": resized(),
         "22: Ctrl-C to a question": (f"{BUILD}/agent", asked + [("^C-c", r"default n\] *\n  ✗ permission was denied\n  turn [^\n]*\nStopped\.\n> $")]),
     }
 
 
 # They need libedit.
-EDITED = ["an empty line", "22: typing ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
+EDITED = ["Ctrl-C drops each line", "an empty line", "22: typing ahead", "22: pasting ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
 
 # They need bubblewrap, and a system that lets it.
 SANDBOXED = ["a tool that takes long", "cancel a tool that takes long"]

@@ -106,8 +106,7 @@ static void hear(void *user, const tcall_event *event)
     told.turn_ends += event->kind == TCALL_EVENT_TURN_END;
     told.asked += event->kind == TCALL_EVENT_APPROVAL;
     told.decided += event->kind == TCALL_EVENT_VERDICT;
-    if (event->kind == TCALL_EVENT_APPROVAL)
-    {
+    if (event->kind == TCALL_EVENT_APPROVAL) {
         told.waiting = tcall_call_key(event->call->cx.tc, event->call);
         told.what = tcall_call_what(event->call->cx.tc, event->call);
     }

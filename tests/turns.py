@@ -241,6 +241,80 @@ def limits():
     check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
 
 
+def with_ids(form):
+    """Formats whose answers above have no ids, with them."""
+    def answer(text=None, *calls):
+        body = FORMATS[form](text, *calls)
+        made = body["message"].get("tool_calls", []) if form == "ollama" else [
+            p["functionCall"] for p in body["candidates"][0]["content"]["parts"]
+            if "functionCall" in p]
+        for call, (i, _, _) in zip(made, calls):
+            call["id"] = i
+        return body
+    return answer
+
+
+def sent_ids(request):
+    """The ids of calls, and those of results, wherever they stand."""
+    calls, results = [], []
+
+    def look(v):
+        if isinstance(v, list):
+            for x in v:
+                look(x)
+        if not isinstance(v, dict):
+            return
+        kind = v.get("type")
+        if isinstance(v.get("function"), dict) and "arguments" in v["function"] or \
+                kind in ("tool_use", "function_call"):
+            calls.append(v.get("call_id") or v["id"])
+        if kind in ("tool_result", "function_call_output", "function_result") or \
+                v.get("role") == "tool":
+            results.append(v.get("tool_use_id") or v.get("call_id") or v["tool_call_id"])
+        if "functionCall" in v:
+            calls.append(v["functionCall"]["id"])
+        if "functionResponse" in v:
+            results.append(v["functionResponse"]["id"])
+        for x in v.values():
+            look(x)
+    look(request)
+    return calls, results
+
+
+def ids():
+    """Ids that repeat, in an answer, in the next one, in the next turn and after a switch: each
+    call has one of its own, and each result says what the next request sends."""
+    forms = {**FORMATS, "interactions": interactions, "ollama": with_ids("ollama"),
+             "gemini": with_ids("gemini")}
+    for form, answer in forms.items():
+        for to in [*forms, "mistral"]:
+            for save in (False, True):
+                pair = answer(None, ("x", "get", {"id": 1}), ("x", "get", {"id": 2}))
+                one = answer(None, ("x", "get", {"id": 3}))
+                said = talk([turn("a", pair, one, answer("Done."), save=save),
+                             turn("b", forms.get(to, openai)("Done."), provider=to),
+                             turn("c", answer("Done."), provider=form)],
+                            [tool(permissions=["write"])], form, allow=["write"])
+                where = f"{form} to {to}"
+                check(len(said) == 3 and not any(each(said, "error")), f"{where}: {said}")
+                for s in said:
+                    for request in s["requests"]:
+                        calls, results = sent_ids(request)
+                        check(len(set(calls)) == len(calls) and calls == results,
+                              f"{where}: {calls}, {results}")
+                check(len(said[0]["runs"]) == 3, f"{where}: {said[0]['runs']}")
+                places = [(p["turn"], p["round"], p["position"]) for p in said[0]["provenance"]]
+                check(places == [(1, 1, 1), (1, 1, 2), (1, 2, 1)], f"{where}: {places}")
+                told = each(said[0]["results"], "id")
+                check(told == sent_ids(said[0]["requests"][-1])[1] and told[0] == "x" and
+                      told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")
+                check(to != "mistral" or all(len(i) == 9 and i.isalnum() for i in sent_ids(
+                    said[1]["requests"][0])[0]), f"{where}: {said[1]['requests']}")
+    for i in ("", "a b", "x" * 80, "\u00e4"):
+        said, = talk([turn("x", openai(None, (i, "get", {"id": 1})), openai("Done."))])
+        check(each(said["results"], "id") == sent_ids(said["requests"][-1])[1], f"{i}: {said}")
+
+
 def cut(says):
     """An answer that ends too early, without a word."""
     body = json.dumps(says(None))
@@ -343,6 +417,38 @@ def texts():
         check(said["events"][-1].get("text", "") == want, f"{name}: {said['events'][-1]}")
 
 
+def closing():
+    """Where a server says in the end what it sent in pieces, that counts: one event may
+    come twice or change its place. But one that says nothing does not (LM Studio)."""
+    def item(arguments, **more):
+        return {"type": "function_call", "call_id": "c1", "name": "get", "arguments": arguments,
+                **more}
+
+    def delta(text):
+        return {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": text}
+    begins = {"type": "response.created", "response": {"status": "in_progress", "output": []}}
+    added = {"type": "response.output_item.added", "output_index": 0, "item": item("")}
+    ends = {"type": "response.completed", "response": {"status": "completed", "output": [
+        item('{"id":12}')]}}
+    pieces = [delta('{"i'), delta('d":1'), delta('2'), delta('}')]
+    for said, stored in (('{"id":12}', '{"id":12}'), ('{"id":12}', '{}'), ("", "{}"), ("", "")):
+        events = [begins, added, *pieces, {
+            "type": "response.function_call_arguments.done", "output_index": 0, "arguments": said},
+            {"type": "response.output_item.done", "output_index": 0, "item": item(stored)}, ends]
+        streams = [events]
+        if said:
+            streams += [events[:i + 1] + events[i:] for i in range(2, 6)]
+        if stored != "{}" and said:
+            streams += [events[:i] + events[i + 1:i + 2] + events[i:i + 1] + events[i + 2:]
+                        for i in range(2, 6)]
+        for stream in streams:
+            body = "".join(f"data: {json.dumps(e)}\n\n" for e in stream)
+            result, = talk([{"user": "x", "answers": [{"body": body}]}], [tool(
+                parameters={"type": "object", "properties": {"id": {"type": "integer"}}})],
+                provider="responses", stream=True)
+            check(each(result["runs"], "arguments") == [{"id": 12}], f"{body}: {result['runs']}")
+
+
 def twice():
     """No key stands twice in what is sent, also where a call was cut."""
     for name, body in (
@@ -364,7 +470,7 @@ def twice():
 
 def main():
     for part in (formats, switches, verdicts, scripts, offers, secrets, limits, order, last_round,
-                 texts, twice):
+                 ids, texts, closing, twice):
         part()
     return check.end()
 

@@ -35,8 +35,11 @@ static void set_provider(session *s, const char *name)
 {
     const char *problem = *name ? session_provider(s, name) : NULL;
 
-    if (problem)
-        fprintf(stderr, "%s cannot be used: %s.\n", name, problem);
+    if (problem) {
+        fprintf(stderr, "%s cannot be used: ", name);
+        session_problem(s, problem);
+        fputs(".\n", stderr);
+    }
     fprintf(stderr, "The provider is %s.\n", s->desc.provider->name);
 }
 
@@ -108,7 +111,7 @@ static void load(session *s, const char *path)
 {
     FILE *f = *path ? file_open(path) : NULL;
     size_t len = 0;
-    char *bytes = f ? file_read(f, s->memory_size, &len) : NULL;
+    char *bytes = f ? file_read(f, s->options.memory_size, &len) : NULL;
     int r = bytes ? take_up(s, (tcall_str){bytes, len}) : TCALL_E_USAGE;
 
     if (!*path)
@@ -138,7 +141,7 @@ static void show_memory(session *s, const char *none)
 {
     (void)none;
     fprintf(stderr, "Memory: %lu of %lu bytes are in use.\n",
-            screen_memory(&s->tc), (unsigned long)s->memory_size);
+            screen_memory(&s->tc), (unsigned long)s->options.memory_size);
 }
 
 static void show_commands(session *s, const char *none);
