@@ -541,7 +541,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+                         true);
 }
 
 #else

@@ -100,6 +100,8 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
         (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
     uint16_t i, kept = 0;
     bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
     for (i = 0; i < loops->count; i++)
         if (!tcall_changes_(cx, loops->done[i].thing))
             loops->done[kept++] = loops->done[i];

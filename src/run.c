@@ -239,7 +239,7 @@ tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_error_(&why, schema, value, error);
+    tcall_say_error_(&why, schema, value, error, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 

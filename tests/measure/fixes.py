@@ -113,10 +113,21 @@ FIXES = {
         "save", "    if (next && loaded->open)\n", "    if (false)\n"),
     "a loaded result without a call": (
         "save", "item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)", "item->kind == TCALL_ITEM_RESULT && !id.ptr"),
-    "a loaded call that runs before those in front of it": (
-        "save", "(state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent))", "(state == TCALL_SAVE_CALLS_ && false)"),
+    "a loaded call that has a result and runs": (
+        "agent_calls", "        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))\n"
+                       "            continue;\n", ""),
     "two agents on one registry": (
         "agent_loop", "if (!problem && desc->tc->offer)", "if (false)"),
+    "an agent that a refused one ends": (
+        "agent_loop", "if (!problem || !tcall_agent_lives_(agent))", "if (true)"),
+    "a step in the middle of a step": (
+        "tools", "return tc->work.busy == tc;", "return false;"),
+    "a result under way that is read as items": (
+        "chat", "chat->block->low - chat->block->lent)", "chat->block->low)"),
+    "a person who is never asked again": (
+        "agent_calls", "cx->stop < 0 || cx->asks ||", "cx->stop < 0 ||"),
+    "a released call that keeps its place": (
+        "call", "    if (cx->end)\n        cx->end(call);\n", ""),
     "hooks added under an agent": (
         "registry", "if (tc->offer && tool->hook_count)", "if (false)"),
     "need that does not suffice": (
@@ -163,13 +174,15 @@ FIXES = {
         "result", "    for (; count > 0 && !out->error; count--)\n", "    for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
-        "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
+        "loops", "if ((cx->failure.error < 0 && !ran) || here->answered", "if (here->answered"),
+    "a write that has run and runs again": (
+        "loops", "cx->tool_did && !tcall_repeatable_(cx)", "false"),
     "results that a write made stale": (
-        "hooks", "if (!tcall_changes_(cx, loops->done[i].thing))", "if (true)"),
+        "loops", "if (!tcall_changes_(cx, loops->done[i].thing))", "if (true)"),
     "a cache that a write made stale": (
         "hooks", "if (tcall_changes_(cx, entry.thing))", "if (false)"),
-    "calls of the turn before": ("hooks", "    here->call += turn;\n", ""),
-    "refused again and again": ("hooks", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
+    "calls of the turn before": ("loops", "    here->call += turn;\n", ""),
+    "refused again and again": ("loops", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
     # picks
     "no time without a clock": (
         "pick", "ranking->opts->timeout_ms && desc->now_ms &&", "ranking->opts->timeout_ms && !desc->now_ms ||"),
@@ -324,11 +337,11 @@ FIXES = {
     "a hook that was not acquired, and releases": (
         "stages", "    if (bits && !(cx->held & bits))\n        return false;\n", ""),
     "a call of the turn that runs again": (
-        "hooks", "here->answered = tcall_loops_did_(loops, here->call);", "here->answered = false;"),
+        "loops", "here->answered = tcall_loops_did_(loops, here->call);", "here->answered = false;"),
     "the same calls without an end": (
-        "hooks", "if (tcall_loops_again_(loops->recent, here->call))", "if (false)"),
+        "loops", "if (tcall_loops_again_(loops->recent, here->call))", "if (false)"),
     "a clock that may be read once": (
-        "hooks", "    if (call->tool && call->tool->allow_repeat)\n        return TCALL_OK;\n", ""),
+        "loops", "    if (call->tool && call->tool->allow_repeat)\n        return TCALL_OK;\n", ""),
     "results of another user": (
         "hooks", "tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(\"\"));", "0;"),
     "approved for other arguments": ("hooks", "same = row && row->what == what;", "same = row != NULL;"),
