@@ -8871,6 +8871,30 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
 TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
                                        tcall_writer *writer, const char *secret,
                                        tcall_sink sink, void *user)
@@ -17973,22 +17997,61 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
+/* Copies text to the memory of the call. */
+static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
+{
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+}
+
+/* Is the text one of the arguments that were asked for? */
+static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
+{
+    const tcall_json args = cx->call->args;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++)
+        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+            return true;
+    return false;
+}
+
+/* Masks in a text of the tool, in its place, what hooks injected: nobody else
+ * is to see it. Returns how long the text is then. */
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
+                                                 tcall_str text)
+{
+    const tcall_json args = cx->injected;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++) {
+        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
+        if (!(value.tok->type & TCALL_KEY_) &&
+            tcall_json_type(value) == TCALL_STRING &&
+            !tcall_was_asked_(cx, tcall_json_str(value)))
+            text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
+                                        tcall_json_str(value).ptr);
+    }
+    return text.len;
+}
+
+/* Tells what the tool says. Where something was injected a copy is told; what
+ * there is no room for is not. */
+static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
+                             tcall_str text)
+{
+    size_t high = cx->tc->block.high;
+    if (cx->injected.tok && tcall_keep_(cx, text, &text) == TCALL_OK)
+        text.len = tcall_hide_(cx, text);
+    tcall_tell_call_(cx->call, kind, text);
+    tcall_block_back_(&cx->tc->block, high);
+}
+
 void tcall_emit(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
+    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);
 }
 
 void tcall_progress(tcall_ctx *cx, tcall_str text)
 {
-    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
-/* Copies text to the memory of the call, where there is a registry. */
-static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
-{
-    return cx->tc
-               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
-               : TCALL_E_USAGE;
+    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);
 }
 
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
@@ -17997,11 +18060,13 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
     if (title.len) {
         tcall_progress(cx, title);
         r = tcall_keep_(cx, title, &cx->result.title);
+        cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
         r = tcall_scan_whole_(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
     return r;
 }
 
@@ -18367,8 +18432,9 @@ TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
     if (text.len)
-        memcpy(words, text.ptr, text.len);
+        memmove(words, text.ptr, text.len);
     cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */
@@ -19099,6 +19165,18 @@ static int tcall_run_call_(tcall_ctx *cx)
     return r;
 }
 
+/* Masks what hooks injected in what the tool has written and in why it failed.
+ */
+static void tcall_hide_said_(tcall_ctx *cx)
+{
+    tcall_str text = tcall_output(cx);
+    size_t less = text.len - tcall_hide_(cx, text);
+    cx->out->fill -= less;
+    cx->out->len -= less;
+    if (cx->injected.tok && cx->failure.reason.len)
+        tcall_keep_reason_(cx, cx->failure.reason);
+}
+
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
 TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
@@ -19110,6 +19188,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
+    tcall_hide_said_(cx);
     cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                    : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                            : TCALL_RUN_NOT_;
@@ -19148,9 +19227,9 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
-        tcall_keep_reason_(
-            cx, tcall_str_of("the output of the tool is no JSON value, "
-                             "which its schema asks for"));
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;
@@ -20232,7 +20311,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 #ifndef TOOLCALL_NO_AGENT
-    if (call->loops)
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
 #endif
 }
@@ -27052,30 +27131,13 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-static int tcall_agent_put_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* A server may repeat secrets in its complaint. The text is masked in its
- * place, where it becomes no longer. */
+/* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
 {
     size_t i;
-    for (i = 0; i < agent->request.header_count; i++) {
-        char *to = text;
-        tcall_mask mask;
-        memset(&mask, 0, sizeof mask);
-        mask.secret = agent->headers[i].secret;
-        mask.sink = tcall_agent_put_;
-        mask.user = &to;
-        tcall_mask_put(&mask, text, strlen(text));
-        tcall_mask_end(&mask);
-        *to = '\0';
-    }
+    for (i = 0; i < agent->request.header_count; i++)
+        text[tcall_mask_text_(text, strlen(text), agent->headers[i].secret)] =
+            '\0';
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or

@@ -581,30 +581,13 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-static int tcall_agent_put_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* A server may repeat secrets in its complaint. The text is masked in its
- * place, where it becomes no longer. */
+/* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
 {
     size_t i;
-    for (i = 0; i < agent->request.header_count; i++) {
-        char *to = text;
-        tcall_mask mask;
-        memset(&mask, 0, sizeof mask);
-        mask.secret = agent->headers[i].secret;
-        mask.sink = tcall_agent_put_;
-        mask.user = &to;
-        tcall_mask_put(&mask, text, strlen(text));
-        tcall_mask_end(&mask);
-        *to = '\0';
-    }
+    for (i = 0; i < agent->request.header_count; i++)
+        text[tcall_mask_text_(text, strlen(text), agent->headers[i].secret)] =
+            '\0';
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or

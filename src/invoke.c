@@ -151,7 +151,7 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
 #ifndef TOOLCALL_NO_AGENT
-    if (call->loops)
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
 #endif
 }

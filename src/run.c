@@ -169,6 +169,18 @@ static int tcall_run_call_(tcall_ctx *cx)
     return r;
 }
 
+/* Masks what hooks injected in what the tool has written and in why it failed.
+ */
+static void tcall_hide_said_(tcall_ctx *cx)
+{
+    tcall_str text = tcall_output(cx);
+    size_t less = text.len - tcall_hide_(cx, text);
+    cx->out->fill -= less;
+    cx->out->len -= less;
+    if (cx->injected.tok && cx->failure.reason.len)
+        tcall_keep_reason_(cx, cx->failure.reason);
+}
+
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
 TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
@@ -180,6 +192,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
+    tcall_hide_said_(cx);
     cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                    : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                            : TCALL_RUN_NOT_;
@@ -218,9 +231,9 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
-        tcall_keep_reason_(
-            cx, tcall_str_of("the output of the tool is no JSON value, "
-                             "which its schema asks for"));
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;

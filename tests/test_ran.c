@@ -296,8 +296,78 @@ static void test_again(void)
     CHECK(tcall_agent_run(&agent, tcall_str_of("go")) == TCALL_OK && runs == 2);
 }
 
+/* ---- what hooks injected ---- */
+
+#define SECRET "sk-INJECTED-1234"
+#define DEEP   "deep-\\\"secret\\\"-5678"
+#define ASKED  "known-to-the-model"
+
+static int inject(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_set_input(cx, tcall_str_of("{\"n\":1,\"key\":\"" SECRET
+                                            "\",\"deep\":{\"a\":[\"" DEEP
+                                            "\",\"" ASKED "\"]}}"));
+}
+
+static int leak_as; /* the way that it fails, if it does */
+
+static int leaks(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    static char all[400];
+    const char *key = tcall_json_string(tcall_json_get(args, "key"), "");
+    tcall_writer json;
+    CHECK(strcmp(key, SECRET) == 0);
+    tcall_writer_init(&json, all, sizeof all - 1);
+    tcall_write_json(&json, args);
+    all[json.fill] = '\0';
+    tcall_emit(cx, tcall_str_of(all));
+    tcall_progress(cx, tcall_str_of(key));
+    CHECK(tcall_set_result(cx, tcall_str_of(key), tcall_str_of(all)) ==
+          TCALL_OK);
+    tcall_write_text(out, "bad key ");
+    tcall_write_text(out, all);
+    return leak_as == 0   ? TCALL_OK
+           : leak_as == 1 ? TCALL_E_FAILED
+           : leak_as == 2 ? tcall_abort(cx, key, "no", 401)
+                          : tcall_retry_after(cx, 5, all);
+}
+
+static void test_secrets(void)
+{
+    static const char *const answers[] = {ASKS(CALL("a", "1")), SAYS("Done.")};
+    static tcall_audit audit;
+    tcall_hook hooks[] = {
+        {"inject", TCALL_WILL_INJECT_SECRETS, 0, inject, 0, 0},
+        TCALL_AUDIT(&audit)};
+    static char envelope[2000];
+    tcall_writer out;
+    tcall_call call;
+    audit.sink = log_sink;
+    for (leak_as = 0; leak_as < 4; leak_as++) {
+        const char *const all[] = {result, heard, log_text, request, envelope};
+        size_t i;
+        prepare();
+        desc.hooks = hooks;
+        desc.hook_count = 2;
+        desc.on_event = hear;
+        tools[0].run = leaks;
+        ask(&call, "fire", "{\"n\":1,\"deep\":{\"b\":\"" ASKED "\"}}");
+        CHECK(in(result, "***") && in(heard, "***"));
+        CHECK(leak_as || in(result, ASKED));
+        tcall_writer_init(&out, envelope, sizeof envelope - 1);
+        tcall_write_result(&out, &call.cx.result);
+        envelope[out.fill] = '\0';
+        CHECK(talk(answers) == TCALL_OK && in(request, "***"));
+        for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
+            CHECK(!in(all[i], "INJECTED") && !in(all[i], "deep-") &&
+                  !in(all[i], "5678"));
+    }
+}
+
 int main(void)
 {
+    test_secrets();
     test_ran();
     test_did_not_run();
     test_validator();
