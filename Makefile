@@ -1,7 +1,8 @@
 # make run     build the example agent and talk to it (the main job)
 # make test    build and run the tests: offline, no service, no clock
 # make test-peers  the agent and its requests beside others: nginx, Node,
-#              openssl, packages of npm; and what only a quiet machine can tell
+#              openssl, packages of npm
+# make test-timed  what only a quiet machine can tell: how long something takes
 # make chapters  each chapter of src/ compiles alone with those it names
 # make all     build without running
 # make matrix  tests with gcc and clang, C99, C11, C++11, 32-bit, sanitizers
@@ -16,6 +17,7 @@
 # make mutants   which slips in the code of a call the unit tests notice
 # make fixes     which test fails without what mended each old defect
 # make figures write size and speed into README.md
+# make landed  record what only falls, when an issue ends: tests/measure/landed
 # make format  lay out the sources; format-check only looks
 # make FOLDER/NAME.h  shapes of the tools in FOLDER/NAME.json, by build/shapes
 # make docs    the API reference, build/reference.html, from the contracts in src/
@@ -30,7 +32,8 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 STD    ?= c99
 CFLAGS ?= -O2 -g
-WERROR ?= -Werror
+# Warnings are errors in CI (.ci/run sets it), never for users.
+WERROR ?=
 WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
           -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
           -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wvla \
@@ -39,6 +42,9 @@ WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 # The compiler would ignore a misspelt switch in silence.
 misspelt := $(shell src/switches $(CC) $(EXTRA) $(CPPFLAGS) $(CFLAGS))
 $(if $(misspelt),$(error $(misspelt)))
+
+# Says that what the build needs is there.
+installed = $(BUILD)/deps$(if $(JSMN),,-no-jsmn)$(if $(NO_PORT),-no-port)
 
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
@@ -97,7 +103,7 @@ jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 WORKSPACE = .
 run:
-	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agent $(BUILD)/standin $(BUILD)/standin.crt
+	@$(MAKE) $(jobs) --no-print-directory $(addprefix $(BUILD)/,agent standin standin.crt trace lint)
 	@$(BUILD)/agent --workspace $(WORKSPACE)
 
 # The longest first.
@@ -107,16 +113,18 @@ test:
 	@tests/run tests/conformance.py tests/shapes_real.py tests/examples.py tests/shapes_agree.py \
 	    tests/readme tests/fuzz.py tests/shape_errors tests/contracts.py tests/standin.py \
 	    tests/terminal.py tests/dialogues.py tests/trace_page.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py $(tests)
+	    tests/turns.py tests/shapes.py tests/suggestions.py $(tests)
+
+test-peers: $(main) $(BUILD)/probe
+	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
+	@tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host tests/mcp_clients.py \
+	    tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py
 
 # With TEST_TIMED the tests that use timed.h fail where something takes long.
 timed_tests = $(patsubst tests/%.c,$(BUILD)/%,\
-              $(shell grep -l timed.h tests/test_*.c))
-test-peers: $(main) $(timed_tests) $(BUILD)/probe
-	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
-	@TEST_TIMED=1 tests/run tests/peers.py tests/requests.py tests/tls tests/lwip/host \
-	    tests/mcp_clients.py tests/aimock.py tests/gateway.py tests/llama.py tests/poison.py \
-	    $(timed_tests) tests/pick.py
+              $(shell grep -lE 'timed.h|tools_files.h' tests/test_*.c))
+test-timed: $(timed_tests) $(BUILD)/probe
+	@TEST_TIMED=1 tests/run $(timed_tests) tests/conformance.py tests/pick.py
 
 # For tests/matrix: only the tests, with NO_PORT only those without TLS.
 unit_tests = $(if $(NO_PORT),$(filter-out $(port_tests),$(tests)),$(tests))
@@ -125,9 +133,9 @@ unit: $(unit_tests) $(if $(NO_PORT),,$(main))
 
 chapters:
 	@tests/chapters
-matrix: $(BUILD)/deps
+matrix: $(installed)
 	@tests/matrix
-size: $(BUILD)/deps
+size: $(installed)
 	@tests/need python3
 	@tests/measure/size.py
 	@tests/measure/profiles.py
@@ -153,7 +161,7 @@ linux-test: $(main) $(BUILD)/mkcert
 	@tls=$$($(SOURCE) mbedtls libmbedtls-dev) || \
 	{ echo "$@: 0 passed, 0 failed, 1 skipped"; exit 0; } && \
 	tests/linux.py "$$tls"
-bench: $(BUILD)/deps
+bench: $(installed)
 	@tests/need libcjson-dev valgrind python3
 	@tests/measure/bench.py
 	@tests/measure/bench_tools.py
@@ -162,18 +170,23 @@ bench: $(BUILD)/deps
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
-coverage: $(BUILD)/deps toolcall.h
+coverage: $(installed) toolcall.h
 	@tests/need python3
 	@tests/measure/coverage.py
-mutants: $(BUILD)/deps toolcall.h
+mutants: $(installed) toolcall.h
 	@tests/need python3 clang
 	@tests/measure/mutants.py
-fixes: $(BUILD)/deps toolcall.h
+fixes: $(installed) toolcall.h
 	@tests/need python3 clang
 	@tests/measure/fixes.py
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
+
+landed: $(BUILD)/deps toolcall.h
+	@tests/measure/shape.py --land
+	@tests/measure/size.py --land
+	@tests/mcp_uno.py --land
 
 $(BUILD)/probe: $(probe) $(impl)
 	$(HUSH) $(COMPILE) $(probe) $(impl) -o $@ $(LDFLAGS) $(LDLIBS)
@@ -235,11 +248,11 @@ $(BUILD)/standin.crt: $(BUILD)/mkcert
 $(BUILD)/mkcert: tests/mkcert.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) $(TLS)
 
-$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(BUILD)/deps toolcall.h
-$(BUILD)/deps:
-	@CC="$(CC)" tests/need libc6-dev libjsmn-dev libmbedtls-dev
+$(programs) $(BUILD)/shapes $(tests) $(tools_of) $(port) $(agent_parts) $(impl) $(probe) $(BUILD)/mkcert: | $(installed) toolcall.h
+$(installed):
+	@CC="$(CC)" tests/need libc6-dev $(if $(JSMN),libjsmn-dev) $(if $(NO_PORT),,libmbedtls-dev)
 	@mkdir -p $(BUILD) && touch $@
-deps: $(BUILD)/deps
+deps: $(installed)
 
 format:
 	clang-format -i $(sources)
@@ -266,7 +279,7 @@ $(BUILD)/libtoolcall_port.a: $(port)
 $(made): $(BUILD)/%: cmake/%.in FORCE
 	@mkdir -p $(BUILD)
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(version)|; s|@LIBDIR@|$(LIBDIR)|' \
-	    -e 's|@UP@|$(up)|; s|@JSMN@|$(if $(JSMN),ON,OFF)|; s|@POINTER@|$(pointer)|' $< >$@
+	    -e 's|@UP@|$(up)|; s|@POINTER@|$(pointer)|' $< >$@
 install: toolcall.h $(made) $(foreach part,$(filter-out core,$(parts)),$(BUILD)/libtoolcall_$(part).a)
 	@sed '/^#/d; s|LIBDIR|$(LIBDIR)|; s|BUILD/|$(BUILD)/|g' cmake/installed | \
 	while read -r part to files; do \
@@ -280,5 +293,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
-.PHONY: all run test test-peers unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants fixes figures deps docs format format-check install clean
+.PHONY: all run test test-peers test-timed unit chapters matrix firmware-test firmware-run boards linux-test size \
+        bench bench-pick coverage mutants fixes figures landed deps docs format format-check install clean

@@ -269,7 +269,9 @@ typedef uint64_t tcall_uint;
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
       "the provider sent something that is not handled here")                 \
-    X(QUOTA, "quota", "the account has no quota or credit left")
+    X(QUOTA, "quota", "the account has no quota or credit left")              \
+    X(NO_ANSWER, "no-answer",                                                 \
+      "what came is complete, but no answer in the format of this provider")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \
@@ -458,13 +460,14 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both
- *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
- *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     text(min, max)           char[max + 1], ended by NUL: min to max
+ *                              characters; of more than max bytes, as é has
+ *                              two, there is no room for all
+ *     characters(min, max)     char[4 * max + 1]: the same, with room for any
  *     characters_in(min, max, room)
- *                              char[room + 1]: the same, but more than room
- *                              bytes do not fit
+ *                              char[room + 1]: the same with room bytes
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
- *                              more than room bytes do not fit
+ *                              there is no room for more than room bytes
  *     choice(NAME)             uint8_t, the index of the word
  *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
  *     object(NAME)             struct NAME
@@ -474,6 +477,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     or_null(kind)            as kind; null counts as not given
  *     named("as-sent", kind)   as kind; the member's name in JSON is the text
  *
+ * What no value can meet does not compile, nor does a bound that its type does
+ * not hold, of numbers one beyond 9e12, or a name that two members are sent by.
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
  * most 64 members. What the struct is at first lies in flash and is as large as
@@ -515,12 +520,11 @@ typedef enum tcall_shape_kind {
 /* What else is known of a value. */
 enum {
     TCALL_MEMBER_REQUIRED = 1,
-    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
-    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
-    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
-    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
-    TCALL_MEMBER_UNDER = 64      /* or less than high */
+    TCALL_MEMBER_DEFAULT = 2, /* the initial struct holds its default */
+    TCALL_MEMBER_UNSAID = 8,  /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16, /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,   /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64   /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -536,7 +540,7 @@ typedef struct tcall_shape {
     uint8_t flags;    /* set of TCALL_MEMBER_... */
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
-    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t low;      /* of the value in units of its last digit, of */
     int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
@@ -554,17 +558,18 @@ typedef struct tcall_object {
     bool open;           /* unknown members are read over, not refused */
 } tcall_object;
 
+struct tcall_num_;
+
 /* The bounds of a wide number, in units of its last digit, and what stores it,
  * so that a program without doubles does not link their arithmetic. */
 typedef struct tcall_range {
     int64_t low, high;
-    bool (*store)(void *to, uint64_t digits, int exponent, bool minus);
+    bool (*store)(void *to, const struct tcall_num_ *number);
 } tcall_range;
 
 #ifndef TOOLCALL_NO_INT64
-/* Stores digits * 10^exponent. Returns false where a double is too small. */
-TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
-                                   bool minus);
+/* Stores the nearest double. Returns false where there is none. */
+TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #endif
 
 /* Bounds of a number that has none. */
@@ -595,6 +600,7 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
     TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    ROWS(TCALL_ROW_ALONE_, (me, ROWS(TCALL_ROW_LABEL_, me) TCALL_NO_LABELS_)) \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
         ROWS(TCALL_ROW_TEXT_, me);                                            \
@@ -647,6 +653,10 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
     };                                                                        \
     enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
     TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_HOLDS_(me##_has_impossible_bounds,                                  \
+                 (min) >= 0 && (min) <= (max) && (max) > 0 && (max) < 65534)  \
+    TCALL_HOLDS_(me##_items_have_impossible_bounds,                           \
+                 TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
     } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
@@ -678,9 +688,54 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_impossible_bounds                               \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0));           \
         int me##_##name##_has_a_default_out_of_bounds                         \
             : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
     };
+/* Compared with all names of the object, padded with what is none: standard C
+ * does not compare texts here, compilers do. */
+#define TCALL_ROW_LABEL_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name),
+#define TCALL_ROW_ALONE_(all, role, kind, name, text)                         \
+    TCALL_ALONE_(name, TCALL_USE_(TCALL_LABEL_OF_, kind, #name),              \
+                 TCALL_COLUMNS_ all)
+#define TCALL_ALONE_(...) TCALL_ALONE_MAKE_(__VA_ARGS__)
+#define TCALL_ALONE_MAKE_(name, label, me, ...)                               \
+    TCALL_EXTENSION_ struct me##_at_##name##_alone_ {                         \
+        int me##_##name##_has_the_name_of_another                             \
+            : TCALL_WIDTH_(TCALL_TIMES_(label, __VA_ARGS__) == 1);            \
+    };
+#ifdef __GNUC__
+#define TCALL_SAME_(a, b) (__builtin_strcmp(a, b) == 0)
+#define TCALL_OF_8_(a, b, c, d, e, f, g, h, i)                                \
+    (TCALL_SAME_(a, b) + TCALL_SAME_(a, c) + TCALL_SAME_(a, d) +              \
+     TCALL_SAME_(a, e) + TCALL_SAME_(a, f) + TCALL_SAME_(a, g) +              \
+     TCALL_SAME_(a, h) + TCALL_SAME_(a, i))
+#define TCALL_TIMES_(a, ...) (TCALL_TIMES_8_(a, __VA_ARGS__))
+#define TCALL_TIMES_8_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_7_(a, __VA_ARGS__)
+#define TCALL_TIMES_7_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_6_(a, __VA_ARGS__)
+#define TCALL_TIMES_6_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_5_(a, __VA_ARGS__)
+#define TCALL_TIMES_5_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_4_(a, __VA_ARGS__)
+#define TCALL_TIMES_4_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_3_(a, __VA_ARGS__)
+#define TCALL_TIMES_3_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_2_(a, __VA_ARGS__)
+#define TCALL_TIMES_2_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_1_(a, __VA_ARGS__)
+#define TCALL_TIMES_1_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i)
+#else
+#define TCALL_TIMES_(...) 1
+#endif
+#define TCALL_NO_LABELS_                                                      \
+    TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_   \
+    TCALL_NO_8_ TCALL_NO_8_ NULL
+#define TCALL_NO_8_ "\377", "\377", "\377", "\377", "\377", "\377", "\377", "\377",
 #define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
 #define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
@@ -729,9 +784,10 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_BITS_OF_(bits, has, value, none) bits
 
 /* The columns of a kind: type and length of the member; how a default is
- * stored and held against which bounds; the types; the node's kind, digits,
- * flags, size, low, high, more; whether it has a tcall_range, and which; whether
- * it has a name of its own in JSON, and which. */
+ * stored and held against which bounds, and whether any value meets these; the
+ * types; the node's kind, digits, flags, size, low, high, more; whether it has
+ * a tcall_range, and which; whether it has a name of its own in JSON, and
+ * which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
     TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
 #define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
@@ -763,20 +819,24 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
-    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
-     TCALL_ROW_IF_##ranged(where, more)}
+    {types, kind, digits, (int)(flags) | (int)(bits), (uint16_t)(size), at,   \
+     (int32_t)(low), (int32_t)(high), TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
     TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
-#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to, bounded)      \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_BOUNDED_OF_(member, initial, types, node, range, label, none)   \
+    TCALL_BOUNDED_(TCALL_COLUMNS_ initial)
+#define TCALL_BOUNDED_(...) TCALL_BOUNDED_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDED_MAKE_(store, fits, from, to, bounded) (bounded)
 #define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
     TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
-#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to, bounded) \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
 #define TCALL_NONE_GIVEN_ {}, {},
@@ -795,16 +855,25 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_ORDERED_(low, high, least, most)                                \
+    ((low) + 0LL >= (least) && (low) + 0LL <= (high) + 0LL &&                 \
+     (high) + 0LL <= (most))
 #define TCALL_FITS_NEVER_(value, low, high)  0
 #define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
-#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
-#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
-#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
-#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
-#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
-#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALE_1_                  10.
+#define TCALL_SCALE_2_                  100.
+#define TCALL_SCALE_3_                  1000.
+#define TCALL_SCALE_4_                  10000.
+#define TCALL_SCALE_5_                  100000.
+#define TCALL_SCALE_6_                  1000000.
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_1_)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_2_)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_3_)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_4_)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_5_)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_6_)
 #define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
 /* Millionths; beyond 9e12 is no bound at all. */
 #define TCALL_MILLIONTHS_(value)                                              \
@@ -813,36 +882,44 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0, 1), TCALL_SHAPE_ANY,     \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
-    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1, 1), TCALL_SHAPE_BOOLEAN, \
      (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
-    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT32_MIN, INT32_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
-    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high,         \
+                   TCALL_ORDERED_((low) * TCALL_SCALE_##digits##_,            \
+                                  (high) * TCALL_SCALE_##digits##_,           \
+                                  INT32_MIN, INT32_MAX)),                     \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
-    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT64_MIN, INT64_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, <=, 0)
 #define TCALL_K_number_over(low, high)                                        \
-    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, <, TCALL_MEMBER_OVER)
 #define TCALL_K_number_under(low, high)                                       \
-    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, <, TCALL_MEMBER_UNDER)
 #define TCALL_K_number_between(low, high)                                     \
-    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_, <,                          \
                        TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
-#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
-    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+#define TCALL_NUMBER_KIND_(low, high, fits, less, flags)                      \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high, (low) less (high) &&      \
+                  ((low) <= TCALL_NO_MINIMUM || (low) >= -9e12) &&            \
+                  ((high) >= TCALL_NO_MAXIMUM || (high) <= 9e12) &&           \
+                  (low) <= 9e12 && (high) >= -9e12),                          \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
       tcall_store_double_), (0, 0))
@@ -850,35 +927,34 @@ TCALL_API bool tcall_store_double_(void *to, uint64_t digits, int exponent,
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
-    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+    TCALL_TEXT_(min, max, 4 * (max), 0)
 #define TCALL_K_characters_in(min, max, room)                                 \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
-     TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0, 0), (0, 0))
+    TCALL_TEXT_(min, max, room, 0)
 #define TCALL_K_string(min, room)                                             \
-    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room,         \
+      (min) >= 0 && (min) <= (max) && (min) <= (room) && (room) < 65535),     \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
-    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1, 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0,         \
+      (room) > 0 && (room) < 65535 && (set) > 0 && (set) <= TCALL_SHAPE_ANY), set,\
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0, 0), (0, 0))
 
@@ -938,6 +1014,24 @@ typedef struct tcall_object tcall_object;
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
+/* Significant digits of a number that are kept, each in a byte of a decoder.
+ * Further ones only matter to a double (kind number) where all of these agree
+ * with the middle of two doubles: then it is refused as a misfit (room). No
+ * such middle has more than 768, so with 768 none is. At least 20; where no
+ * integer has 64 bits, 10. */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
@@ -957,7 +1051,7 @@ typedef struct tcall_object tcall_object;
       "a property is not known here; %kleave it out")                   \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(ROOM, "room", "there is no room for all of this; send %r")        \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
@@ -1001,19 +1095,19 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-typedef tcall_uint tcall_number_digits_;
-typedef tcall_int tcall_whole_;
-
-/* A number that is read: digits * 10^(lost + zeros - places + power). */
+/* A number that is read: its significant digits * 10^(zeros - places + power).
+ */
 typedef struct tcall_number_ {
-    uint8_t state;               /* in the grammar of numbers */
-    bool minus, small;           /* sign of the number, of the exponent */
-    int16_t lost;                /* digits after those kept, up to one not 0 */
-    int16_t zeros;               /* digits after those, which are all 0 */
-    int16_t places;              /* digits after the point */
-    int16_t length;              /* digits in all */
-    int16_t power;               /* the exponent, without its sign */
-    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
+    uint8_t state;  /* in the grammar of numbers */
+    bool minus : 1; /* sign of the number */
+    bool small : 1; /* sign of the exponent */
+    bool lost : 1;  /* digits were cut off, not all of them 0 */
+    int16_t zeros;  /* digits after those that count, all 0 */
+    int16_t places; /* digits after the point */
+    int16_t length; /* digits in all */
+    int16_t power;  /* the exponent, without its sign */
+    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;
@@ -1205,7 +1299,8 @@ typedef struct tcall_scan {
     uint16_t high;      /* high surrogate that waits for its low one */
     bool wide;  /* a number passed that a double may not hold, as far as its
                    length and exponent say: looked at by who cares */
-    bool split; /* which may come with the next string of the row */
+    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
+    bool split; /* the low one may come with the next string of the row */
     uint8_t half_row; /* a string of this row ended so, */
     uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;
@@ -1278,7 +1373,8 @@ TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
  * digits are cut off. */
 TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
-/* Needs floating point, which nothing else here does. */
+/* Returns the nearest double, of two the even one; what is too small is 0.
+ * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
@@ -1759,13 +1855,14 @@ typedef struct tcall_item {
      * end too early without a word of the provider are found by tcall_hydrate.
      */
     int error;
-    tcall_str id; /* of a call, and of its result */
+    tcall_str id; /* of a call, and of its result; no other call has it */
     tcall_str name;
     /* The provider's signature of a reasoning, call or text; goes back with
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool synthetic_id; /* the provider gave no id, nine letters and digits were
+                        * made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
@@ -1784,7 +1881,10 @@ typedef struct tcall_chat {
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end; of an image only its place in memory,
+/* Adds a copy of the item at the end. A call that has no id, or that of a call
+ * before it, gets one that is made up, and so does its result: the first call
+ * of the last answer that came with the result's id, and has no result yet, is
+ * the one that it belongs to. Of an image only its place in memory is kept,
  * where it has to stay as long as the conversation holds it. Images that were
  * in that memory before are gone: a sentence says so in their place. Returns
  * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */
@@ -2011,7 +2111,7 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
-    TCALL_EVENT_APPROVAL, /* approval is asked for */
+    TCALL_EVENT_APPROVAL, /* approval is asked for: see tcall_ledger_decide */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -2486,6 +2586,11 @@ struct tcall_call {
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     const tcall_turn *turn; /* it belongs to; NULL: to none */
+    /* Which call of the conversation it is, said by an agent: the numbers of
+     * its turn, of the answer in that, and of the call in the answer. No other
+     * call has the same; 0: made without an agent. */
+    uint32_t turn_id;
+    uint16_t round, position;
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */
@@ -2684,9 +2789,15 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 
 /* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of the ids of the call and of its session, the
- * session's agent, and, for a sub-agent, of the call that it works for. */
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -2799,7 +2910,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.
@@ -2814,15 +2926,15 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
  * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
- * tcall_call_key. The verdict holds once, and only for the same definition of
- * the tool and the same arguments. A tool that is neither idempotent nor only
- * reads runs once for a key, also after a restart if the rows were kept: they
- * hold no pointers (keep desc.hash_key with them, and the conversation, see
- * tcall_agent_save). Agents may share a ledger when their sessions say which of
- * them it is, and sub-agents may: their calls have keys of their own. Where
- * there is a desc.approve, it is asked first. */
+ * tcall_call_key and tcall_call_what. The verdict holds once, and only for the
+ * same definition of the tool and the same arguments. A tool that is neither
+ * idempotent nor only reads runs once for a key, also after a restart if the
+ * rows were kept: they hold no pointers (keep desc.hash_key with them, and the
+ * conversation, see tcall_agent_save). Agents may share a ledger when their
+ * sessions say which of them it is, and sub-agents may: their calls have keys
+ * of their own. Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint64_t key, what; /* tcall_call_key, tcall_call_what */
     uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
@@ -2839,11 +2951,12 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits: key is tcall_call_key of the call that
- * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
- * call with this key waits. */
+/* Decides a call that waits: key and what are tcall_call_key and
+ * tcall_call_what of the call as TCALL_EVENT_APPROVAL told of it. Returns
+ * TCALL_OK, or TCALL_E_UNKNOWN, and nothing is decided, where no call with this
+ * key waits, or it would do something else by now. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
-                                  tcall_verdict verdict);
+                                  uint64_t what, tcall_verdict verdict);
 
 /* Breaks loops within a turn (call->turn; calls without one count as one turn).
  * A call that was made before with success, and whose result nothing that ran
@@ -2959,7 +3072,7 @@ TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
-    TCALL_CHOICE_NONE,
+    TCALL_CHOICE_NONE, /* tools are sent: a call that comes must not be run */
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
@@ -3004,6 +3117,12 @@ typedef struct tcall_chat_request {
 
 typedef struct tcall_provider tcall_provider;
 
+/* Returns the id that requests to a provider have for a call with this id:
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
+TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
+                                 char made[9]);
+
 /* -- For authors of providers -- */
 
 /* What a path of a provider's answers leads to (tcall_path.field). A call is
@@ -3023,18 +3142,22 @@ enum {
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
-    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_IGNORE, /* true: the element is reasoning; an object: it does
+                           not count */
     TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
                            with TCALL_E_UNHANDLED */
 
-    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
-    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
-    TCALL_FIELD_RESTART,      /* an object: everything before is void */
-    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
-    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    TCALL_FIELD_CHOICE, /* the object that is one of several answers */
+    /* Something that only whole answers have. It counts where its document is
+     * no piece of a stream: that has a PIECE, or an element or a DELTA outside
+     * of it. */
+    TCALL_FIELD_WHOLE_ANSWER,
+    TCALL_FIELD_PIECE,   /* an object that only pieces have */
+    TCALL_FIELD_ERROR,   /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE, /* the words of an error */
     /* Numbers. */
     TCALL_FIELD_INDEX,        /* of the element */
-    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; only number 0 is read */
     TCALL_FIELD_INPUT_TOKENS,
     TCALL_FIELD_OUTPUT_TOKENS,
     /* Words that are looked up. */
@@ -3063,6 +3186,7 @@ enum {
     TCALL_MEANS_ELEMENT_BEGINS,
     TCALL_MEANS_ELEMENT_ENDS,
     TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_RESTART,       /* everything before is void */
     TCALL_MEANS_ANSWER_ENDS
 };
 
@@ -3075,7 +3199,7 @@ typedef struct tcall_word {
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
     TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
     TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
     TCALL_REASONING_DATA,       /* words, signatures and what is no words */
@@ -3088,16 +3212,15 @@ enum {
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
                                         are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
-    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
-                                      none may be called: then that tool is sent
-                                      alone, or none is */
-    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
-    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
-    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
-    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_WEAK_CHOICE = 8,     /* it does not obey where a tool is named:
+                                        then that one is sent alone */
+    TCALL_QUIRK_NO_CHOICE = 16,      /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,    /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64,   /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,    /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256,      /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512,   /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,    /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
     TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
@@ -3109,6 +3232,13 @@ enum {
     TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
                                            where there is no room for it */
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
+};
+
+/* Who may follow whom, where a provider minds (tcall_provider.turns). */
+enum {
+    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
+                                     the model stand between */
+    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -3135,6 +3265,7 @@ struct tcall_provider {
     /* TCALL_REASONING_TEXT in a format of messages: the member of the message
      * that the words are; NULL: they are a part of its content. */
     const char *member;
+    uint8_t turns; /* TCALL_TURNS_... */
 };
 
 /* ==========================================================================
@@ -3151,7 +3282,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -3168,19 +3300,22 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* there is an item for its text */
-    bool text_ends, parted;  /* the next text is another one; that was told */
-    uint8_t words;           /* the field that brought words of reasoning */
-    bool begins, complete;   /* it said that it begins; that it is over */
-    bool cut;                /* the last call must not run */
-    uint8_t began, finished; /* sets of choices */
+    bool has_text;          /* there is an item for its text */
+    bool text_ends, parted; /* the next text is another one; that was told */
+    uint8_t words;          /* the field that brought words of reasoning */
+    bool begins, complete;  /* it said that it begins; that it is over */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event;  /* TCALL_MEANS_... */
-    uint8_t choice; /* the number of the one at hand */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
+    /* of the current choice */
     bool in_choice, choice_known;
-    bool stopped; /* a reason to stop was given */
-    bool whole;   /* it is a whole answer */
-    bool repeats; /* there were elements before it */
+    bool other, cut_before; /* it is not the first; the answer before it */
+    uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -3193,7 +3328,7 @@ typedef struct tcall_reader {
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, broken;
+    bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;
@@ -3297,7 +3432,7 @@ extern const tcall_provider tcall_interactions;
 #endif
 
 /* ==========================================================================
- * >>servers: that speak the format of OpenAI, more or less
+ * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
  * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
@@ -3305,53 +3440,90 @@ extern const tcall_provider tcall_interactions;
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks). */
+ * reasoning, its member of a message, strict mode, quirks, turns). Where those
+ * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
+ */
 #define TCALL_SERVERS(X)                                                       \
     X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
-          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING)                   \
+          TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)     \
+      TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS)     \
-    X(xai, "https://api.x.ai", "/v1/chat/completions", "Authorization",        \
-      "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",                    \
-      TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING)                         \
+      TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS)  \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
-      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS)                        \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
+    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      0)                                                                       \
+    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
+      0)                                                                       \
+    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
+      TCALL_STRICT_OPENAI,                                                     \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
+    X(github, "https://models.github.ai", "/inference/chat/completions",       \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
+      TCALL_TURNS_ANSWERED)                                                    \
+    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
+      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
+      TCALL_STRICT_NONE,                                                       \
+      TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
+      0)                                                                       \
     X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
-          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING)                 \
+          TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
+      TCALL_TURNS_ANSWERED)                                                    \
     X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
-          TCALL_QUIRK_FREE_REASONING)
+          TCALL_QUIRK_FREE_REASONING,                                          \
+      0)
+
+/* Likewise those of the format Responses. */
+#define TCALL_RESPONSES_SERVERS(X)                                          \
+    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
+      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
+    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
 #define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
 #endif
@@ -3569,7 +3741,11 @@ TCALL_API int tcall_agent_step(tcall_agent *agent);
 /* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
  * in loops around tcall_agent_step. */
 TCALL_API void tcall_agent_wait(tcall_agent *agent);
-/* Returns the model's text of this turn; it is valid until the next step. */
+/* Returns the model's text of this turn: all that came after its last call, or,
+ * where nothing did, before that; of texts that are marked so (Responses) the
+ * final answer. Several texts are joined in the free part of the block once the
+ * turn is over; where that is too small, the last one is returned. It is valid
+ * until the next step, or call with this tcall. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
@@ -3609,6 +3785,7 @@ struct tcall_agent {
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
     bool unanswered;   /* the last question was taken back */
+    bool last_round;   /* calls of this answer do not run: it asked for words */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */
@@ -4118,7 +4295,9 @@ TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
-    int sign; /* -1, 0, 1 */
+    int sign;   /* -1, 0, 1 */
+    bool minus; /* also of -0 */
+    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -4147,6 +4326,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     tcall_num_ number;
     number.first = number.last = NULL;
     number.sign = 0;
+    number.minus = minus;
+    number.cut = false;
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -4229,20 +4410,244 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
-/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
- * 10^22, which doubles hold exactly; else it may be off by a few units in the
- * last place. */
-TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+/* ---- doubles ----
+ *
+ * A decimal becomes the nearest double; of two that are as near, the even one.
+ * Its first 64 bits are worked out, rounded down. They decide, unless the
+ * middle of two doubles lies within their error: then all digits of the decimal
+ * are compared with the exact digits of that middle. A double is written with
+ * its own exact digits.
+ */
+
+/* A double as an integer; on an AVR it has four bytes. */
+#if DBL_MANT_DIG == 24
+typedef uint32_t tcall_bits_;
+#else
+typedef uint64_t tcall_bits_;
+#endif
+#define TCALL_INFINITE_ \
+    ((tcall_bits_)(2 * DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1))
+
+enum {
+    TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
+    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+};
+
+typedef struct tcall_big_ {
+    int limbs; /* in use; the same of all that are worked with together */
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+/* Sets it to number * 2^shift. */
+static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
+                           int shift)
 {
-    double value = (double)digits, power;
-    int steps = exponent < 0 ? -exponent : exponent, i;
-    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
-        power = 1;
-        for (i = 0; i < 22 && i < steps; i++)
-            power *= 10;
-        value = exponent < 0 ? value / power : value * power;
+    int i = shift / 32;
+    big->limbs = limbs;
+    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
+    for (shift %= 32; number; shift = 0) {
+        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
+        number >>= 32 - shift;
     }
-    return value;
+}
+
+static void tcall_big_times_ten_(tcall_big_ *big)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += (uint64_t)big->limb[i] * 10;
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
+        carry >>= 32;
+    }
+}
+
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += big->limb[i];
+        carry -= other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : 0;
+    }
+}
+
+static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = a->limbs - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i];
+}
+
+/* The exact decimal digits of a binary number; the next is value / scale. */
+typedef struct tcall_exact_ {
+    tcall_big_ value, scale;
+    int top; /* the first digit, which is not 0, is worth digit * 10^top */
+} tcall_exact_;
+
+/* Begins the digits of fraction * 2^exponent. */
+static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
+                              int exponent)
+{
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
+    int limbs = ((down > bits ? down : bits) + 36) / 32;
+    tcall_big_set_(&digits->value, limbs, fraction, up);
+    tcall_big_set_(&digits->scale, limbs, 1, down);
+    digits->top = 0;
+    while (!tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->scale);
+        digits->top++;
+    }
+    while (tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->value);
+        digits->top--;
+    }
+}
+
+/* Returns the next digit; after the last one 0. */
+static int tcall_exact_next_(tcall_exact_ *digits)
+{
+    int digit = 0;
+    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
+        tcall_big_subtract_(&digits->value, &digits->scale);
+    tcall_big_times_ten_(&digits->value);
+    return digit;
+}
+
+/* Returns whether other digits than 0 follow. */
+static bool tcall_exact_left_(const tcall_exact_ *digits)
+{
+    uint32_t left = 0;
+    int i;
+    for (i = 0; i < digits->value.limbs; i++)
+        left |= digits->value.limb[i];
+    return left != 0;
+}
+
+/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
+ * Returns false when it hangs on digits that were cut off. */
+TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
+                                              uint64_t fraction, int exponent,
+                                              int *order)
+{
+    const char *at = number->first;
+    tcall_exact_ exact;
+    tcall_exact_init_(&exact, fraction, exponent);
+    *order = number->top - exact.top;
+    while (!*order && at <= number->last)
+        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    if (*order)
+        return true;
+    *order = number->cut - tcall_exact_left_(&exact);
+    return !(number->cut && *order == 0);
+}
+
+/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
+ * than error * 2^exponent. */
+typedef struct tcall_binary_ {
+    uint64_t fraction; /* its highest bit is set */
+    int exponent;
+    unsigned error;
+} tcall_binary_;
+
+static void tcall_binary_normalize_(tcall_binary_ *binary)
+{
+    while (!(binary->fraction >> 63)) {
+        binary->fraction <<= 1;
+        binary->exponent--;
+    }
+}
+
+/* Multiplies by a number that is rounded down as well, or exact. */
+static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
+{
+    const uint64_t half = 0xFFFFFFFFu;
+    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
+    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
+    uint64_t middle = high * lower + (low * lower >> 32);
+    low = low * upper + (middle & half);
+    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
+    binary->exponent += 64 + factor.exponent;
+    binary->error += 6; /* at most 4 by the product, 2 by the factor */
+    tcall_binary_normalize_(binary);
+}
+
+/* Returns the first bits of a positive number. Digits after the 19th are less
+ * than 19 units, for 10^18 is more than 2^64 / 19. */
+static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
+{
+    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
+    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
+    const char *at = number->first;
+    int count = 0, left;
+    for (; count < 19 && at <= number->last; count++)
+        binary.fraction =
+            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    tcall_binary_normalize_(&binary);
+    left = number->top - count + 1;
+    for (; left < 0; left += 19)
+        tcall_binary_multiply_(&binary, small);
+    for (; left >= 19; left -= 19)
+        tcall_binary_multiply_(&binary, large);
+    for (; left > 0; left--)
+        power.fraction *= 10;
+    tcall_binary_normalize_(&power);
+    tcall_binary_multiply_(&binary, power);
+    return binary;
+}
+
+/* Gives the bits of the nearest double of a positive number that is within
+ * their decimal places. Returns false when it hangs on digits that were cut
+ * off. */
+static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+{
+    tcall_binary_ binary = tcall_num_binary_(number);
+    int drop = 64 - DBL_MANT_DIG, below, order;
+    uint64_t rest, half;
+    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
+        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
+    for (; drop > 63; drop--, binary.exponent++)
+        binary.fraction >>= 1;
+    half = (uint64_t)1 << (drop - 1);
+    rest = binary.fraction & (2 * half - 1);
+    *bits = binary.fraction >> drop;
+    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
+    order = rest > half ? 1 : -1;
+    if (rest <= half && half - rest <= binary.error) {
+        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
+            return false;
+        order += order == 0 && *bits & 1;
+    }
+    /* above the least exponent the highest bit adds one to the exponent */
+    *bits += order > 0;
+    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
+             << (DBL_MANT_DIG - 1);
+    return true;
+}
+
+/* Stores the nearest double; of what is too small, 0. Returns false where it is
+ * too large, or hangs on digits that were cut off. */
+TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
+{
+    uint64_t bits = 0;
+    tcall_bits_ out;
+    if (number->sign && number->top > DBL_MAX_10_EXP)
+        return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
+        !tcall_num_round_(number, &bits))
+        return false;
+    if (bits >= TCALL_INFINITE_)
+        return false;
+    out = (tcall_bits_)bits;
+    out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
+    memcpy(to, &out, sizeof out);
+    return true;
 }
 
 /* ---- hash ---- */
@@ -4451,7 +4856,7 @@ enum {
 
 /* Longer numbers are refused, so that places are counted in 16 bits; greater
  * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_LENGTH_ 1000
 #define TCALL_NUMBER_POWER_  3000
 
 static const tcall_shape tcall_any_ TCALL_FLASH_ = {
@@ -4765,9 +5170,7 @@ static void tcall_read_text_end_(tcall_decoder *decoder)
     const tcall_string_ *string = &decoder->now.string;
     const tcall_shape *shape = decoder->shape;
     uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
-    size_t count = string->len;
-    if (flags & TCALL_MEMBER_CHARACTERS)
-        count -= string->followed;
+    size_t count = string->len - string->followed; /* of characters */
     if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
     else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
@@ -4922,36 +5325,18 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
  * follows, so 5.0 is 5, and it is known of every number whether it is whole.
  */
 
-#ifdef TOOLCALL_NO_INT64
-#define TCALL_DIGITS_MAX_ UINT32_MAX
-#define TCALL_WHOLE_MAX_  INT32_MAX
-#define TCALL_WHOLE_MIN_  INT32_MIN
-#else
-#define TCALL_DIGITS_MAX_ UINT64_MAX
-#define TCALL_WHOLE_MAX_  INT64_MAX
-#define TCALL_WHOLE_MIN_  INT64_MIN
-#endif
-
-/* Returns false when there is no room for one digit more. */
-static bool tcall_number_times_ten_(tcall_number_ *number)
-{
-    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
-        return false;
-    number->digits *= 10;
-    return true;
-}
-
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
     number->zeros++;
     if (c == '0')
         return;
-    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+    if (!number->count)
+        number->zeros = 1;
+    for (; number->zeros; number->count++) {
         number->zeros--;
-    number->lost = (int16_t)(number->lost + number->zeros);
-    number->zeros = 0;
-    if (!number->lost)
-        number->digits += (tcall_number_digits_)(c - '0');
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            number->text[number->count] = number->zeros ? '0' : c;
+    }
 }
 
 /* Takes a byte. Returns false when it is none of the number. */
@@ -4968,7 +5353,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_LENGTH_) {
         number->length++;
         number->places =
             (int16_t)(number->places + (state == TCALL_N_FRACTION_));
@@ -4977,55 +5362,32 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     return true;
 }
 
-#ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns whether there is a rest. */
-static bool tcall_number_tenth_(tcall_number_ *number)
+/* Returns the number as a whole one, where its last digit counts 10^exponent,
+ * or the end of the range that it is beyond. Notes whether digits were cut off.
+ * So many that some were not kept are beyond all ranges. */
+static tcall_int tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    bool rest = number->digits % 10 != 0;
-    number->digits /= 10;
-    return rest;
-}
-#else
-/* The same in parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
-static bool tcall_number_tenth_(tcall_number_ *number)
-{
-    uint64_t tenth = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
-        tenth = tenth << 16 | rest / 10;
-        rest %= 10;
+    const tcall_uint most = (tcall_uint)-1 / 2, end = most + number->minus;
+    int digits = number->count ? number->count + exponent : 0, i;
+    tcall_uint sum = 0;
+    bool beyond = false;
+    for (i = 0; i < digits && !beyond; i++) {
+        beyond = sum > most / 10;
+        sum *= 10;
+        if (i < number->count && i < TOOLCALL_NUMBER_DIGITS)
+            sum += (tcall_uint)(number->text[i] - '0');
+        beyond = beyond || sum > end;
     }
-    number->digits = tenth;
-    return rest != 0;
-}
-#endif
-
-/* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as lost. */
-static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
-{
-    const tcall_number_digits_ most =
-        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
-    for (; exponent < 0 && number->digits; exponent++)
-        if (tcall_number_tenth_(number))
-            number->lost = 1;
-    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
-        exponent--;
-    if (number->digits > most || (exponent > 0 && number->digits)) {
-        number->digits = most;
-        number->lost = 1;
-    }
-    return number->minus ? (tcall_whole_)(0 - number->digits)
-                         : (tcall_whole_)number->digits;
+    number->lost = beyond || i < number->count;
+    if (beyond)
+        sum = end;
+    return number->minus ? (tcall_int)(0 - sum) : (tcall_int)sum;
 }
 
 /* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
  * it. */
-static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
-                               tcall_whole_ bound)
+static int tcall_number_order_(const tcall_number_ *number, tcall_int value,
+                               tcall_int bound)
 {
     if (value != bound)
         return value < bound ? -1 : 1;
@@ -5033,9 +5395,8 @@ static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
 }
 
 /* Notes a number that is out of bounds. Flags exclude a bound. */
-static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high,
-                               uint8_t flags)
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_int value,
+                               tcall_int low, tcall_int high, uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
     int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
@@ -5054,51 +5415,59 @@ static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
 }
 
 #ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
 {
-    double value = tcall_decimal_(digits, exponent);
-    if (minus)
-        value = -value;
-    memcpy(to, &value, sizeof value);
-    return value >= -DBL_MAX && value <= DBL_MAX;
+    return tcall_num_double_(number, to);
+}
+
+/* Returns the number, whose last digit counts 10^exponent. */
+static tcall_num_ tcall_number_num_(const tcall_number_ *number, int exponent)
+{
+    tcall_num_ num;
+    int count = number->count;
+    num.cut = count > TOOLCALL_NUMBER_DIGITS;
+    num.first = number->text;
+    num.last = num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : count) - 1;
+    num.top = exponent + count - 1;
+    num.minus = number->minus;
+    num.sign = !count ? 0 : num.minus ? -1 : 1;
+    return num;
 }
 
 /* Stores an int64_t or a double. A double that has no bound on that side may
  * be beyond what millionths can say. */
 static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
-                             uint64_t digits, int exponent)
+                             int exponent)
 {
     char *to = tcall_read_place_(decoder, decoder->shape);
-    bool minus = decoder->now.number.minus;
+    tcall_num_ num = tcall_number_num_(&decoder->now.number, exponent);
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
-    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
-        value != (minus ? range->low : range->high))
+    if (!range->store || value != (num.minus ? INT64_MIN : INT64_MAX) ||
+        value != (num.minus ? range->low : range->high))
         tcall_read_bounds_(decoder, value, range->low, range->high,
                            TCALL_FETCH_8_(&decoder->shape->flags));
     if (!to)
         return;
     if (!range->store)
         memcpy(to, &value, sizeof value);
-    else if (!range->store(to, digits, exponent, minus))
+    else if (!range->store(to, &num))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 #endif
 
+/* The last digit of the number counts 10^exponent. */
 static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
     const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
     tcall_number_ *number = &decoder->now.number;
-#ifndef TOOLCALL_NO_INT64
-    uint64_t digits = number->digits;
-#endif
-    tcall_whole_ whole =
+    tcall_int whole =
         tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
     int32_t value = (int32_t)whole;
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
-        tcall_read_wide_(decoder, whole, digits, exponent);
+        tcall_read_wide_(decoder, whole, exponent);
         return;
     }
 #endif
@@ -5119,12 +5488,12 @@ TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
     if (any && !stored)
         return;
     power += number->zeros - number->places; /* that of the last digit not 0 */
-    if (number->length == TCALL_NUMBER_DIGITS_)
+    if (number->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits && power < 0)
+    else if (!any && number->count && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     else if (stored)
-        tcall_read_number_store_(decoder, number->lost + power);
+        tcall_read_number_store_(decoder, power);
 }
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
@@ -5133,9 +5502,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
     number->minus = number->small = false;
-    number->lost = number->zeros = number->places = number->length = 0;
-    number->power = 0;
-    number->digits = 0;
+    number->zeros = number->places = number->length = 0;
+    number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 
@@ -5891,27 +6259,31 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
-/* May the string at hand hold half a character at its end, or at its begin?
- * Some servers cut the model's words between the escapes of two surrogates. */
-static bool tcall_scan_splits_(const tcall_scan *s)
+/* Half a character stands by itself. Raw JSON text still has its escape. */
+static int tcall_scan_lone_(tcall_scan *s)
 {
-    return s->split && !s->raw_depth &&
-           (s->string_mode == TCALL_STRING_VALUE_ ||
-            s->string_mode == TCALL_STRING_UNHEARD_);
+    if (!s->lone)
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    s->high = 0;
+    s->wide = true;
+    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
+    s->state = TCALL_S_STRING_;
+    return s->error;
 }
 
-/* The string ends behind a high surrogate: the next one of its row has to
- * begin with the low one. */
+/* The string ends behind a high surrogate. The next one of its row may begin
+ * with the low one: some servers cut the model's words between the two. */
 static int tcall_scan_half_(tcall_scan *s)
 {
-    if (!tcall_scan_splits_(s))
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    if (s->string_mode == TCALL_STRING_VALUE_) {
+    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
         s->half = s->high;
         s->half_row = s->row;
+        s->high = 0;
+    } else {
+        tcall_scan_lone_(s);
     }
-    s->high = 0;
-    tcall_scan_string_end_(s);
+    if (!s->error)
+        tcall_scan_string_end_(s);
     return s->error;
 }
 
@@ -5920,19 +6292,18 @@ static int tcall_scan_unit_(tcall_scan *s)
 {
     char out[4];
     uint32_t cp = s->hex;
-    if (s->high) {
-        if (cp < 0xDC00 || cp > 0xDFFF)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
+    if (s->high && low) {
         cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
         s->high = 0;
+    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
+        return s->error;
+    } else if (low) {
+        return TCALL_OK;
     } else if (cp >= 0xD800 && cp <= 0xDBFF) {
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
-               !(tcall_scan_splits_(s) &&
-                 s->string_mode == TCALL_STRING_UNHEARD_)) {
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
     s->state = TCALL_S_STRING_;
@@ -5954,7 +6325,7 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         if (c == '"')
             return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
-        return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        return TCALL_OK;
     }
     if (c == 'u') {
         s->state = TCALL_S_HEX_;
@@ -5962,7 +6333,9 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         s->hex_left = 4;
         return TCALL_OK;
     }
-    plain = s->state == TCALL_S_ESCAPE_ ? tcall_unescape_(c) : (char)0;
+    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
+        return s->error;
+    plain = tcall_unescape_(c);
     if (!plain)
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     s->state = TCALL_S_STRING_;
@@ -6161,6 +6534,8 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
             p = tcall_scan_word_(s, p, p, end);
+        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
+            tcall_scan_lone_(s);
         else if (tcall_scan_escape_(s, *p) == TCALL_OK)
             p++;
     }
@@ -6444,6 +6819,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
 /* Returns the length of the escape at text, where a surrogate pair is one, or 0
  * if the text ends inside it. */
 static size_t tcall_text_escape_len_(const char *text)
@@ -6677,11 +7062,14 @@ TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
-/* Larger or smaller numbers would be infinity or 0 to most readers. */
+/* Larger numbers would be infinity to most readers. */
 TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
-    return !n.sign || (n.top <= 308 && n.top >= -308);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
 }
 
 /* Whether two keys, the first of len bytes, are the same. */
@@ -6892,24 +7280,14 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
-    const char *p;
-    uint64_t sum = 0;
     double out;
-    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
-    if (!n.sign)
-        return 0;
-    p = n.first;
-    for (digits = 0; digits < 19 && p <= n.last; digits++)
-        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
-    out = tcall_decimal_(sum, n.top - digits + 1);
-    return n.sign < 0 ? -out : out;
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }
 
 /* ==========================================================================
@@ -7115,6 +7493,65 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
     }
 }
 
+/* ---- what may be around the value ---- */
+
+/* What a key without quotes may begin with, beside $. */
+static bool tcall_lenient_alpha_(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
+{
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
+}
+
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
+{
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+}
+
+/* Skips one end of a Markdown code block. */
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Whether nothing is left but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    bool cut;
+    do
+        tcall_lenient_blank_(text);
+    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    cut = text->next < 0;
+    text->at = from;
+    tcall_lenient_blank_(text);
+    return cut;
+}
+
 /* ---- strings ---- */
 
 /* Returns the quote that closes the one that follows, or NULL. */
@@ -7211,7 +7648,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
         tcall_lenient_put_char_(text, '"');
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        !(text->scan.depth ? tcall_lenient_is_cut_(text)
+                           : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -7238,6 +7676,7 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
+    bool cut;
     uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
                         ? TCALL_N_MINUS_
                         : TCALL_N_START_;
@@ -7257,14 +7696,10 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
         if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    text->at = from;
-    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
-}
-
-/* What a key without quotes may begin with, beside $. */
-static bool tcall_lenient_alpha_(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    tcall_lenient_skip_(text, ".", 0);
+    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    text->at = cut ? text->end : from;
+    tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
 
 static bool tcall_lenient_alnum_(char c)
@@ -7301,17 +7736,19 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         {"None", "null", TCALL_FIX_PYTHON},
     };
     const char *from = text->at, *json = NULL;
-    const tcall_str rest = tcall_slice_(from, (size_t)(text->end - from));
     bool cut = false;
-    size_t i;
+    size_t i, len = 0;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
     for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
         const char *word = literals[i].word;
         if (tcall_lenient_skip_(text, word, literals[i].fix))
             json = literals[i].json;
-        cut = cut || (rest.len < strlen(word) &&
-                      memcmp(word, rest.ptr, rest.len) == 0);
+        cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
+        text->at = from + len;
+        cut = cut && tcall_lenient_is_cut_(text);
         text->at = cut ? text->end : from;
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
@@ -7374,42 +7811,6 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
-}
-
-/* Skips a special token of a chat template, <|name|>. */
-static bool tcall_lenient_token_(tcall_lenient_ *text)
-{
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
-        return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
-}
-
-/* Skips a tag that a chat template put around the call. */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
-    return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
-}
-
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -7481,6 +7882,13 @@ static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
     text->at = from;
 }
 
+/* Whether what was written ends with a bracket or a string still open. */
+static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
+{
+    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
+           (text->scan.depth || !text->inside);
+}
+
 /* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
  * It must be a valid inside as a whole, and an object; else the first error
  * stays. */
@@ -7492,13 +7900,16 @@ static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
     tcall_lenient_put_char_(text, '"');
     tcall_lenient_content_(text, "\"");
     tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end &&
-        tcall_scan_done_(&text->scan)) {
-        tcall_lenient_inside_(text, from, NULL);
-        if (tcall_scan_is_object_(&text->scan)) {
+    if (!text->error && text->at == text->end) {
+        bool whole = tcall_scan_done_(&text->scan);
+        if (whole)
+            tcall_lenient_inside_(text, from, NULL);
+        if (whole && tcall_scan_is_object_(&text->scan)) {
             tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
+        if (tcall_lenient_unclosed_(text))
+            error = TCALL_E_TRUNCATED;
     }
     text->error = error;
     text->where = where;
@@ -7511,7 +7922,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
         tcall_lenient_blank_(text);
-        tcall_lenient_piece_(text);
+        if (text->scan.depth && tcall_lenient_is_cut_(text))
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+        else
+            tcall_lenient_piece_(text);
         to = text->at;
     } while (!text->error && !tcall_scan_done_(&text->scan));
     if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
@@ -7525,7 +7939,9 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         tcall_lenient_inside_(text, from, quote);
     text->at = from;
     if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
+                                      ? TCALL_E_TRUNCATED
+                                      : TCALL_E_NOT_OBJECT);
     else if (text->inside)
         tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }
@@ -8048,149 +8464,58 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
     return tcall_write_number_(writer, false, value, 0);
 }
 
-/* ---- floating point ----
- *
- * The shortest digits that read back as the same number, by exact arithmetic
- * on large integers (the method of Steele and White): the number is
- * value / scale; every number nearer to it than low / scale below and
- * high / scale above reads back as the same.
- */
+/* ---- floating point ---- */
 
-enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
-typedef struct tcall_big_ {
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low;
-    bool even;   /* the bounds themselves read back as the same, too */
-    bool uneven; /* high is twice as much as low, else they are the same */
-} tcall_shortest_;
-
-/* Adds number * 2^shift. */
-static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. */
+TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
-    int i = shift / 32;
-    uint64_t carry = 0;
-    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
-        carry += big->limb[i];
-        carry += (number << shift % 32) & 0xFFFFFFFFu;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-        number >>= 32 - shift % 32;
-        shift = 0;
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), i;
+    tcall_exact_ digits;
+    bits %= one;
+    if (exponent) {
+        bits += one;
+        exponent--;
     }
+    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
+    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
+        to[i] = (char)('0' + tcall_exact_next_(&digits));
+    return digits.top;
 }
 
-static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_place_rounded_(char *to, const char *exact, int count,
+                                 tcall_num_ *number)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += (uint64_t)big->limb[i] * factor;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
     }
+    number->first = to;
+    number->last = to + count - 1;
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Gives the fewest digits that read back as the same double. */
+static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
-}
-
-/* Returns < 0, 0 or > 0. */
-static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = TCALL_BIG_LIMBS_ - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
-}
-
-/* Sets all of it for fraction * 2^exponent. */
-static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
-                                int exponent)
-{
-    /* just above a power of two the next lower number is half as far away */
-    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
-                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    memset(s, 0, sizeof *s);
-    s->even = !(fraction & 1);
-    s->uneven = uneven;
-    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
-    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
-    tcall_big_add_(&s->low, 1, up);
-}
-
-/* Goes on to the next digit. */
-static void tcall_shortest_times_ten_(tcall_shortest_ *s)
-{
-    tcall_big_multiply_(&s->value, 10);
-    tcall_big_multiply_(&s->low, 10);
-}
-
-/* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number: value + high - scale, from the highest limb
- * down, until what is left below can no longer change its sign. */
-static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
-{
-    int64_t order = 0;
-    int i = TCALL_BIG_LIMBS_;
-    while (i-- > 0 && order > -4 && order < 4) {
-        order *= (int64_t)1 << 32;
-        order += s->value.limb[i];
-        order += (int64_t)s->low.limb[i] << s->uneven;
-        order -= s->scale.limb[i];
-    }
-    return order > 0 || (order == 0 && s->even);
-}
-
-/* Scales so that the number is 0.d... * 10^point; returns point. */
-static int tcall_shortest_scale_(tcall_shortest_ *s)
-{
-    int point = 0;
-    while (tcall_shortest_reaches_(s)) {
-        tcall_big_multiply_(&s->scale, 10);
-        point++;
-    }
-    for (;;) {
-        tcall_shortest_times_ten_(s);
-        if (tcall_shortest_reaches_(s))
-            return point;
-        point--;
-    }
-}
-
-/* Writes the digits, 17 at most, and returns how many they are. */
-static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
-{
-    int count = 0;
-    for (;; tcall_shortest_times_ten_(s)) {
-        int order, digit = 0;
-        bool low, high;
-        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_subtract_(&s->value, &s->scale);
-        order = tcall_big_compare_(&s->value, &s->low);
-        low = order < 0 || (order == 0 && s->even);
-        high = tcall_shortest_reaches_(s);
-        if (low && high) { /* both do: the nearer one */
-            tcall_big_multiply_(&s->value, 2);
-            low = tcall_big_compare_(&s->value, &s->scale) < 0;
-        }
-        digits[count++] = (char)('0' + digit + (high && !low));
-        if (low || high)
-            return count;
-    }
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_place_exact_(exact, bits), count = 0;
+    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_place_rounded_(to, exact, ++count, &number);
+    } while (count < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* Writes out 0.digits * 10^point without an exponent. Returns the end. */
@@ -8221,20 +8546,12 @@ static char *tcall_place_exponent_(char *to, int exponent)
     return to;
 }
 
-/* A positive number. Returns the end of its text. */
-static char *tcall_place_double_(char *to, double value)
+/* A positive double. Returns the end of its text. */
+static char *tcall_place_double_(char *to, tcall_bits_ bits)
 {
-    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
-    tcall_shortest_ shortest;
-    char digits[24];
-    int exponent = 0, point, count;
-    for (; value >= least * 2; exponent++)
-        value /= 2;
-    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
-        value *= 2;
-    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
-    point = tcall_shortest_scale_(&shortest);
-    count = tcall_shortest_digits_(&shortest, digits);
+    char digits[TCALL_DOUBLE_DIGITS_];
+    tcall_num_ number = tcall_place_shortest_(digits, bits);
+    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
     if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
         return tcall_place_digits_(to, digits, count, point);
     to = tcall_place_digits_(to, digits, count, 1);
@@ -8243,17 +8560,19 @@ static char *tcall_place_double_(char *to, double value)
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
+    const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char out[40], *to = out;
-    if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (value < 0 || (value == 0 && 1 / value < 0)) {
+    tcall_bits_ bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (bits & sign)
         *to++ = '-';
-        value = -value;
-    }
-    if (value == 0)
+    bits &= ~sign;
+    if (bits >= TCALL_INFINITE_) /* or not a number */
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
+    if (bits == 0)
         *to++ = '0';
     else
-        to = tcall_place_double_(to, value);
+        to = tcall_place_double_(to, bits);
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
@@ -8580,7 +8899,7 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
                               int decimals)
 {
     for (; decimals && value % 10 == 0; decimals--)
@@ -8592,7 +8911,7 @@ static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    tcall_whole_ low, high;
+    tcall_int low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -9060,7 +9379,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    tcall_whole_ value = 0;
+    tcall_int value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     if (node->kind == TCALL_KIND_INTEGER64)
@@ -9346,19 +9665,15 @@ static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
 
 /* Writes a bound: a number, or as many things as there may be, "1 character",
  * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_whole_ bound)
+static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
 {
-    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    const tcall_shape *node = tell->node;
-    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_put_number_(tell->out, bound, node->digits);
+    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
+    uint8_t group = tell->said.group;
+    bool value = group == TCALL_SAID_VALUE_;
+    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
+    if (value)
         return;
-    }
-    if (tell->said.group == TCALL_SAID_ITEMS_)
-        noun = 2;
-    tcall_put_number_(tell->out, bound, 0);
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
     if (bound != 1)
         tcall_write_char_(tell->out, 's');
 }
@@ -11366,7 +11681,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -11431,10 +11746,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -11579,7 +11898,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }
@@ -12132,10 +12451,26 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_text_character_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -12241,7 +12576,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_text_character_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -13013,7 +13348,8 @@ enum {
 };
 
 enum {
-    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
+                                made up; it came with those before them */
     TCALL_FLAG_RAW_ = 2,
     TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
@@ -13026,14 +13362,18 @@ enum {
 
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
-    uint8_t kind;          /* tcall_kind, or one of the reader's own */
-    uint8_t flags;         /* TCALL_FLAG_..._ */
-    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t kind;  /* tcall_kind, or one of the reader's own */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_item_head_;
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+/* Bytes of an id that is made here: every provider takes nine letters and
+ * digits. */
+enum { TCALL_MADE_ID_ = 9 };
 
 /* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
@@ -13077,6 +13417,15 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+/* The id of an item: no other call of the conversation has it. */
+static tcall_str tcall_head_id_(const tcall_item_head_ *head)
+{
+    tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
+    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+               ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
+               : id;
 }
 
 /* Parts by number, for loops over them. */
@@ -13149,7 +13498,7 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
     if (item->synthetic_id)
-        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        flags |= TCALL_FLAG_MADE_ID_;
     if (item->raw)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
@@ -13214,16 +13563,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
-{
-    tcall_item image = *item;
-    if (item->kind != TCALL_ITEM_IMAGE)
-        return tcall_chat_copy_(chat, item);
-    tcall_chat_overwrite_(chat, item->text);
-    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
-    return tcall_chat_copy_(chat, &image);
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -13233,7 +13572,9 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->synthetic_id =
+        head->flags & TCALL_FLAG_MADE_ID_ &&
+        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
@@ -13243,10 +13584,18 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Is it said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -13314,15 +13663,144 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* Makes up an id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
 {
-    uint32_t number = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, number /= 10)
-        id[i] = (char)('0' + number % 10);
-    return tcall_slice_(id, 9);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    size_t at = 0;
+    tcall_item item;
+    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
+        tcall_str other;
+        if (item.kind != TCALL_ITEM_CALL)
+            continue;
+        other = tcall_short_id_(item.id, others);
+        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
+            tcall_str_eq(item.id, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that the call at this place is to get after the one it came
+ * with; gives an empty one where it keeps its own. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
+                                           char made[TCALL_MADE_ID_])
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str id = tcall_head_id_(head);
+    if (id.len && !tcall_chat_has_id_(chat, at, id))
+        return tcall_slice_(made, 0);
+    head->flags |= TCALL_FLAG_MADE_ID_;
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, at, id));
+    return id;
+}
+
+/* Has the call a result from this place on? */
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
+{
+    tcall_item item;
+    while (tcall_chat_next(chat, &at, &item))
+        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+            return true;
+    return false;
+}
+
+/* Finds the call that a result with this id belongs to: the first of the last
+ * answer that has it, or came with it, and has no result. Gives its own id. */
+TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
+{
+    size_t at = 0, answer = 0, next = 0;
+    tcall_item item;
+    bool model = false, users;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        users = tcall_item_is_users_(&item);
+        if (!model && !users)
+            answer = at;
+        model = !users;
+    }
+    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_str came = tcall_head_part_(
+            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
+        if (came.ptr != item.id.ptr || item.synthetic_id)
+            came.len -= item.id.len;
+        if (item.kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, next, item.id)) {
+            *id = item.id;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives the call that was added last the id it needs. */
+static int tcall_chat_name_(tcall_chat *chat, size_t at)
+{
+    char made[TCALL_MADE_ID_];
+    tcall_str id = tcall_chat_new_id_(chat, at, made);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
+    if (!tcall_block_room_(chat->block, id.len)) {
+        chat->block->low = at;
+        return TCALL_E_MEMORY;
+    }
+    tcall_chat_shift_(chat, end, end + id.len);
+    tcall_copy_(chat->block->base + end, id);
+    tcall_head_set_len_(head, TCALL_PART_ID_,
+                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
+    return TCALL_OK;
+}
+
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    const size_t at = chat->block->low;
+    tcall_item copy = *item;
+    int error;
+    if (item->kind == TCALL_ITEM_RESULT)
+        tcall_chat_asked_(chat, &copy.id);
+    if (item->kind == TCALL_ITEM_IMAGE) {
+        tcall_chat_overwrite_(chat, item->text);
+        copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    }
+    error = tcall_chat_copy_(chat, &copy);
+    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
+               ? tcall_chat_name_(chat, at)
+               : error;
 }
 
 /* ==========================================================================
@@ -17426,8 +17904,10 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
-    return cx->tc && (permissions & ~(tcall_may_(cx->tc, cx->call->tool) &
-                                      cx->tc->desc.allow)) == 0;
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
@@ -17805,6 +18285,22 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_text(out, cut ? "..." : "");
 }
 
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out. */
+#define TCALL_EXAMPLE_DEPTH_ 8
+
+/* Writes a text with as many characters as a schema wants. */
+static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
+                                      tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
@@ -17827,12 +18323,9 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Returns a value that the schema of a property names; without one, a value of
- * its type. The order is that of how likely the value does what the user
- * wants. */
-static tcall_str tcall_example_(const char *property)
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -17840,72 +18333,146 @@ static tcall_str tcall_example_(const char *property)
     } values[] = {{"enum", true},
                   {"examples", true},
                   {"const", false},
-                  {"default", false},
-                  {"minimum", false}};
-    static const struct {
-        const char *type, *value;
-    } types[] = {{"integer", "1"},
-                 {"number", "1"},
-                 {"boolean", "true"},
-                 {"array", "[]"},
-                 {"object", "{}"}};
-    const char *type = tcall_text_get_(property, "type");
+                  {"default", false}};
+    const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values; i++) {
-        const char *value = tcall_text_get_(property, values[i].keyword);
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
         if (values[i].first)
             value = tcall_text_first_(value);
-        if (value)
-            return tcall_text_verbatim_(value);
     }
-    for (i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
-            return tcall_str_of(types[i].value);
-    return tcall_str_of("\"value\"");
+    return value;
 }
 
-/* Writes the example of a property; of a list, as many items as it needs. */
-static void tcall_write_property_(tcall_writer *out, const char *property)
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
 {
-    tcall_str value = tcall_example_(property);
-    const char *least = tcall_text_get_(property, "minItems");
-    int count = 0;
-    if (least && tcall_str_eq(value, tcall_str_of("[]"))) {
-        for (; tcall_is_digit_(*least) && count < TCALL_GLANCE_; least++)
-            count = count * 10 + *least - '0';
-        value = tcall_example_(tcall_text_get_(property, "items"));
-        tcall_write_open(out, '[');
-        for (; count && !out->error; count--)
-            tcall_write_verbatim(out, value);
-        tcall_write_close(out, ']');
-    } else {
-        tcall_write_bytes(out, value.ptr, value.len);
-    }
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
 }
 
-/* Writes what the schema requires. */
-TCALL_NOINLINE_ static void tcall_write_schema_example_(tcall_writer *out,
-                                                        const char *schema)
+/* Writes a number near the bounds of a schema, 1 without any. */
+static void tcall_write_example_number_(tcall_writer *out, const char *schema)
 {
-    const char *properties, *name;
-    schema = tcall_text_space_(schema);
-    properties = tcall_text_get_(schema, "properties");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
          name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64], example[TCALL_GLANCE_ + 4]; /* more is cut */
-        const char *end = tcall_text_skip_(name);
-        tcall_writer value;
-        size_t len = 0;
-        /* a name that is too long is left out, its value is not */
-        if (end - name < (int)sizeof room)
-            len = tcall_decode_(room, name + 1, end - 1);
-        room[len] = '\0';
-        tcall_writer_init(&value, example, sizeof example);
-        tcall_write_property_(&value, tcall_text_get_(properties, room));
-        tcall_write_argument_(out, tcall_slice_(room, len),
-                              tcall_slice_(example, value.fill));
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!depth || (type && tcall_text_is_(type, "null")))
+        tcall_write_null(out); /* for what is too deep it is wrong */
+    else if (!type && any)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object"))
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array"))
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* Returns whether the schema of the call allows the text. Memory is what the
+ * block has left. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    tcall_arguments args;
+    tcall_check check;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
+        return false;
+    memset(&check, 0, sizeof check);
+    check.memory = gap + args.used;
+    check.size = size - args.used;
+    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
 }
 
 #else
@@ -17919,92 +18486,172 @@ static void tcall_write_called_(tcall_writer *out, const char *name,
     (void)args;
 }
 
-static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
 {
     (void)out;
     (void)schema;
+    (void)depth;
+}
+
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_write_shape_number_(tcall_writer *out,
+                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
-    const char *value = "\"value\"";
-    int32_t i;
-    switch (node->kind) {
-    case TCALL_KIND_CHOICE:
-        tcall_write_string(out, (const char *)node->more);
-        return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER:
-        if (said.has_low) {
-            tcall_put_number_(out, said.low, node->digits);
-            return;
-        }
-        value = said.has_high && said.high < 1 ? "0" : "1";
-        break;
-    case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST:
-        tcall_write_text(out, "[");
-        for (i = 0; i < node->low && !out->error; i++) {
-            tcall_write_text(out, i ? "," : "");
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
-        }
-        value = "]";
-        break;
-    case TCALL_KIND_OBJECT: value = "{}"; break;
-    default: break;
-    }
-    tcall_write_text(out, value);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
+        value = said.low / 2 + said.high / 2;
+    else if (said.has_low)
+        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
+    else if (said.has_high && value > said.high)
+        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
+    tcall_write_comma_(out);
+    tcall_put_number_(out, value, node->digits);
 }
 
-/* Writes what the shape requires. */
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth);
+
+/* Writes an object with what its shape requires. */
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     const char *name = shape->names;
     unsigned i;
+    tcall_write_open(out, '{');
     for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        char room[64];
-        tcall_writer value;
         if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
             continue;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_shape_value_(&value, &shape->members[i]);
-        tcall_write_argument_(out, tcall_str_of(name),
-                              tcall_slice_(room, value.fill));
+        tcall_write_key(out, name);
+        tcall_write_shape_value_(out, &shape->members[i], depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth)
+{
+    int32_t i;
+    if (node->kind == TCALL_KIND_CHOICE) {
+        tcall_write_string(out, (const char *)node->more);
+    } else if (node->kind == TCALL_KIND_LIST && depth) {
+        tcall_write_open(out, '[');
+        for (i = 0; i < node->low && !out->error; i++)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
+                                     depth - 1);
+        tcall_write_close(out, ']');
+    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
+        tcall_write_shape_object_(out, (const tcall_object *)node->more,
+                                  depth - 1);
+    } else if (node->kind == TCALL_KIND_TEXT) {
+        tcall_write_example_text_(out, node->low, node->high);
+    } else if (node->types & TCALL_SHAPE_STRING) {
+        tcall_write_example_text_(out, 0, 5);
+    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else {
+        tcall_write_shape_number_(out, node);
+    }
+}
+
+/* Returns whether the shape allows the text. Its struct is made in what the
+ * block has left. */
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    const tcall_object *shape = call->tool->shape;
+    tcall_decoder decoder;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    tcall_decoder_init(&decoder, shape, gap);
+    if (size < shape->size)
+        return false;
+    tcall_decoder_feed(&decoder, text.ptr, text.len);
+    return tcall_decoder_end(&decoder) == TCALL_OK;
 }
 
 #else
 
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     (void)out;
     (void)shape;
+    (void)depth;
+}
+
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_tool *tool)
+/* Writes the members of an object of JSON text as key=value, ... */
+static void tcall_write_members_(tcall_writer *out, const char *object)
 {
+    const char *at = tcall_text_next_(object + 1), *name, *value;
+    while (!tcall_text_closes_(at)) {
+        for (name = at + 1; *name != '"';) {
+            char bytes[4];
+            size_t len = tcall_text_character_(&name, bytes);
+            tcall_write_bytes(out, bytes, len);
+        }
+        value = tcall_text_value_(at);
+        at = tcall_text_next_(tcall_text_skip_(value));
+        tcall_write_text(out, "=");
+        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
+        if (!tcall_text_closes_(at))
+            tcall_write_text(out, ", ");
+    }
+}
+
+/* Longer examples are left out. */
+#define TCALL_EXAMPLE_ 512
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_writer args;
+    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    if (args.cap > TCALL_EXAMPLE_)
+        args.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+    else
+        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
+                                  TCALL_EXAMPLE_DEPTH_);
+    tcall_write_char_(&args, '\0');
+    if (args.error ||
+        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
+            call, tcall_slice_(args.buf, args.fill - 1)))
+        return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
     tcall_write_text(out, "Example: ");
     tcall_write_text(out, tool->name);
     tcall_write_text(out, "(");
-    if (tool->shape)
-        tcall_write_shape_example_(out, tool->shape);
-    else
-        tcall_write_schema_example_(out, tool->parameters);
+    tcall_write_members_(out, args.buf);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -18071,7 +18718,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
                           tcall_str_of(cx->result.suggestion));
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
+        tcall_write_example_(out, call);
     if (failure->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
         tcall_write_int(out, (tcall_int)failure->retry_ms);
@@ -19414,13 +20061,12 @@ static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
     return r;
 }
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
 {
-    int r = tcall_hash_asked_(tc, call, out);
-    *out += tcall_hash_definition_(tc, call->tool);
-    return r;
+    uint64_t what;
+    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
+        return 0;
+    return what + tcall_hash_definition_(tc, call->tool);
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -19429,7 +20075,9 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
     for (; call; call = call->turn ? call->turn->parent : NULL) {
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
         tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
         tcall_chain_(tc, &key, session->id);
@@ -19539,6 +20187,20 @@ int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
             out, tcall_text_verbatim_(tcall_text_space_(tool->output)));
     }
     return tcall_write_close(out, '}');
+}
+
+/* Writes which call it is: its id and, where an agent made it, its place. */
+TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
+                                         const tcall_call *call)
+{
+    static const char names[][9] = {"turn", "round", "position"};
+    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t i;
+    tcall_write_pair_(out, "call_id", call->id);
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
+        tcall_write_key(out, names[i]);
+        tcall_write_uint(out, place[i]);
+    }
 }
 
 /* ---- where the arguments came from ---- */
@@ -19655,7 +20317,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_identity_(out, call);
     tcall_write_pair_(out, "tool", call->name);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -19797,7 +20459,7 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     const tcall_session *session = cx->session;
     if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call_(cx->tc, cx->call, key) < 0)
+        !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
     *key +=
         tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
@@ -19962,7 +20624,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);
@@ -20065,6 +20727,9 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
         row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
+    /* What was asked before does not run: this is another question. */
+    if (row->what && row->what != what)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
@@ -20083,9 +20748,9 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
-    r = tcall_hash_call_(cx->tc, call, &what);
-    if (r < 0)
-        return r;
+    what = tcall_call_what(cx->tc, call);
+    if (!what)
+        return TCALL_E_MEMORY;
     same = row && row->what == what;
     used = row && row->state >= TCALL_SPENT_;
     if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
@@ -20101,11 +20766,11 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
                         tcall_verdict verdict)
 {
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (!row || row->state != TCALL_ASKED_)
+    if (!row || row->what != what || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
         row->state =
@@ -21138,14 +21803,11 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
-/* Adds a call, with an id that is made up, to the end of the chat. */
+/* Adds a call to the end of the chat, which makes an id up. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
-    char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_chat_make_id_(reader->chat, id);
-    item->synthetic_id = true;
     reader->last = reader->chat->block->low;
     error = tcall_chat_add(reader->chat, item);
     if (error == TCALL_OK)
@@ -21447,26 +22109,10 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
-/* Returns the id, or where it is refused nine letters and digits that are
- * always the same for it. */
-static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
-                               char made[9])
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 {
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    if (tcall_takes_id_(to, id))
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, 9);
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
 /* ---- items ---- */
@@ -21609,25 +22255,6 @@ TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
 
 /* ---- the conversation ---- */
 
-/* Which of the results with this id, counted from 1, belongs to the call that
- * ends at this place; 0 or less: none. Where further calls of the answer have
- * the same id, the last results are theirs. */
-static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
-{
-    tcall_item item;
-    int index = 0;
-    while (tcall_chat_next(chat, &at, &item)) {
-        bool same = tcall_str_eq(item.id, id);
-        if (item.kind == TCALL_ITEM_RESULT)
-            index += same;
-        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
-            break; /* the next answer */
-        else if (item.kind == TCALL_ITEM_CALL)
-            index -= same;
-    }
-    return index;
-}
-
 /* Replaces a call, which ends at this place, by its result. One that is
  * missing is made up: a call without a result would make the whole
  * conversation invalid. */
@@ -21635,16 +22262,17 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    int index = tcall_result_index_(chat, at, call.id);
-    if (index <= 0) {
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
-        return;
     }
-    while (index > 0 && tcall_chat_next(chat, &at, item))
-        index -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     item->synthetic_id = call.synthetic_id;
 }
 
@@ -21725,13 +22353,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-static bool tcall_item_is_users_(const tcall_item *item)
-{
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
-}
-
 /* What stands for an image that is gone. */
 static void tcall_image_gone_(tcall_item *item)
 {
@@ -21773,7 +22394,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for_(history->to, item->id, history->id);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 
@@ -21792,7 +22413,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message. */
+ * message, where that may hold more. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
@@ -21800,22 +22421,24 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const char *const roles[2])
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        if (role != roles[user]) {
-            if (role)
+        side = 1 + tcall_item_is_users_(&item) +
+               (alone && item.kind == TCALL_ITEM_RESULT);
+        if (side != last) {
+            if (last)
                 tcall_write_text(out, "]}");
-            role = roles[user];
-            tcall_write_form_(out, role, NULL);
+            tcall_write_form_(out, roles[side > 1], NULL);
+            last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (role)
+    if (last)
         tcall_write_text(out, "]}");
 }
 
@@ -21932,6 +22555,11 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{'role':'assistant','content':'(I have not answered yet.)'}";
+
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
@@ -21943,15 +22571,21 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
+    bool after_result = false;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item))
+    while (tcall_history_next_(&history, out, &item)) {
+        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
+            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
             tcall_message_reasoning_(&message, &item, provider->member, server);
         else
             tcall_message_item_(&message, &item, forms);
+    }
     tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
@@ -21967,7 +22601,7 @@ typedef struct tcall_sent_tools_ {
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
-/* A server that does not obey a choice gets only what may be called. */
+/* A server that does not obey gets only the tool that must be called. */
 static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
@@ -21976,8 +22610,6 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    if (request->choice == TCALL_CHOICE_NONE)
-        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
     return request->choice != TCALL_CHOICE_ONE ||
            !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
            strcmp(tool->name, request->choice_name) == 0;
@@ -22310,6 +22942,13 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
+/* Is it the whole of what a signature is of? */
+TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
 /* Gives the text of the answer its place: before everything else or, where
  * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
@@ -22319,6 +22958,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
     if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);
@@ -22467,7 +23107,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text)
+    if (!reader->has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
@@ -22488,7 +23129,9 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 
@@ -22591,12 +23234,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
     return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
 }
 
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
 /* Is the element a further piece of a known call? */
 static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
@@ -22604,28 +23241,28 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
     tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&
         tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (!numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
+    if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
@@ -22681,8 +23318,12 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
     size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
     bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
+    /* What the server says in the end counts, but for nothing. */
+    bool nothing =
+        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
+                                     tcall_str_of("{}")));
+    if (whole && nothing && !known->error && (!piece->error || old))
+        return false;
     if (known->error || piece->error) {
         known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);
@@ -22754,7 +23395,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = reader->words = 0;
+    reader->finished = false;
+    reader->words = 0;
     reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
@@ -22803,7 +23445,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->choice)
+    if (reader->other)
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->text_ends && !reader->parted)
@@ -22981,9 +23623,11 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
-/* Is a text of an item that does not count? */
-static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+/* Is it text of an item that does not count? */
+static bool tcall_reader_is_void_text_(const tcall_reader *reader,
+                                       const tcall_item_head_ *head)
 {
+    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
     size_t at = reader->start;
     for (; index && at < reader->unmerged;
          at = tcall_reader_next_(reader, at)) {
@@ -22999,25 +23643,22 @@ static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
 static void tcall_reader_settle_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    head->choice = reader->choice;
+    bool stays;
     if (!head->index)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
-    if (head->kind == TCALL_ITEM_TEXT &&
-        tcall_reader_text_is_void_(reader, head->index)) {
-        tcall_reader_remove_(reader, reader->unmerged);
-        return;
-    }
-    if (head->kind == TCALL_ITEM_TEXT) {
+    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
+    if (stays && head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
-    } else if (tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-        reader->began |= (uint8_t)(1u << reader->choice);
-        return;
+        stays = false;
     }
-    tcall_reader_remove_(reader, reader->unmerged);
+    if (stays && tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+    } else {
+        tcall_reader_remove_(reader, reader->unmerged);
+    }
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
@@ -23026,18 +23667,61 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. */
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
 TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->stopped)
-        reader->finished |= (uint8_t)(1u << reader->choice);
-    reader->stopped = false;
-    reader->choice = 0;
+    if (reader->other) {
+        reader->cut = reader->cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
+    } else if (reader->stopped) {
+        reader->finished = true;
+    }
+    reader->stopped = reader->other = false;
     reader->in_choice = reader->choice_known = false;
 }
 
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->whole)
+        reader->chat->block->low = reader->unmerged;
+    reader->whole = false;
+    reader->piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->in_whole = true;
+        reader->whole = !reader->piece;
+    } else if (!reader->in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
 /* ---- fields ---- */
+
+/* Is it a signature by itself? Pieces of calls have a number there. */
+static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
+                                        const tcall_item_head_ *head)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_size_(head) ==
+               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
 
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
@@ -23056,6 +23740,8 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->type == TCALL_MEANS_REASONING &&
             tcall_head_len_(head, TCALL_PART_SIGNATURE_))
             head->kind = TCALL_ITEM_REASONING;
+        if (tcall_reader_signs_nothing_(reader, head))
+            head->kind = TCALL_ITEM_TEXT; /* which is empty */
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -23080,6 +23766,8 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
@@ -23119,7 +23807,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->begins = true;
 }
 
-static int tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     const long number = tcall_digits_(reader->word);
     switch (field) {
@@ -23128,9 +23816,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         break;
     case TCALL_FIELD_CHOICE_INDEX:
         reader->choice_known = true;
-        reader->choice = (uint8_t)number & 7;
-        if (number != reader->choice)
-            return TCALL_E_PROTOCOL;
+        reader->other = number != 0;
         break;
     case TCALL_FIELD_INPUT_TOKENS:
         if (number >= 0)
@@ -23140,11 +23826,10 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         if (number >= 0)
             reader->answer.output_tokens = number;
     }
-    return TCALL_OK;
 }
 
 /* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *reader, int field)
+static void tcall_reader_word_(tcall_reader *reader, int field)
 {
     switch (field) {
     case TCALL_FIELD_TYPE:
@@ -23159,9 +23844,8 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
         break;
-    default: return tcall_reader_number_(reader, field);
+    default: tcall_reader_number_(reader, field);
     }
-    return TCALL_OK;
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23214,11 +23898,13 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
-/* Is a text at hand certainly the model's, and of the first choice? A whole
- * answer may hold several, whose numbers may stand behind them. */
+/* Is a text at hand certainly the model's? A whole answer may hold several,
+ * whose numbers may stand behind them, and one in an event may stand before
+ * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole && reader->in_choice && !reader->choice_known)
+    if (reader->whole &&
+        (reader->sse || (reader->in_choice && !reader->choice_known)))
         return false;
     return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
 }
@@ -23236,8 +23922,11 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
+    tcall_answer *answer = &reader->answer;
     int part;
     reader->skip = c == 'n';
+    if (c != 'n')
+        tcall_reader_tell_piece_(reader, field);
     if (tcall_field_is_word_(field)) {
         reader->word[0] = 0;
         return;
@@ -23248,26 +23937,27 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
-    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
+    case TCALL_FIELD_CHOICE:
+        reader->in_choice = true;
+        reader->cut_before = reader->cut;
+        reader->stop_before = (uint8_t)answer->stop;
+        break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        if (c == 't')
+            reader->type = TCALL_MEANS_REASONING;
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
         reader->field = TCALL_FIELD_UNREAD;
         tcall_reader_open_(reader);
         break;
-    case TCALL_FIELD_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(reader);
-        break;
-    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
-            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+            answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE:
-        if (reader->answer.message[0])
+        if (answer->message[0] && !reader->in_page)
             reader->skip = true;
         break;
     default:
@@ -23293,15 +23983,21 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
+        if (reader->in_page)
+            answer->message[0] = 0;
+        reader->in_page = false;
         tcall_append_cut_(answer->message, sizeof answer->message, bytes);
     }
 }
 
 /* A value is complete. A part outside of an element is one by itself. */
-static int tcall_reader_complete_(tcall_reader *reader, int field)
+static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
-    if (tcall_field_is_word_(field))
-        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (tcall_field_is_word_(field)) {
+        if (!reader->skip)
+            tcall_reader_word_(reader, field);
+        return;
+    }
     if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -23311,10 +24007,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
               tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        if (reader->whole && !reader->sse &&
+            reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
-    return TCALL_OK;
 }
 
 /* Keeps a piece of the current element as JSON text, as long as it may turn
@@ -23336,9 +24032,13 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
 {
     tcall_reader *reader = (tcall_reader *)user;
     reader->told = true;
+    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->in_whole && reader->piece)
+        return TCALL_OK;
     if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(reader, field);
-    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_complete_(reader, field);
+    else if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(reader, field, *bytes.ptr);
     else if (field == TCALL_FIELD_ELEMENT)
         tcall_reader_raw_piece_(reader, bytes);
@@ -23359,7 +24059,8 @@ enum {
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
     TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
     TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
 /* Bytes in a row of comments, blank lines and documents that say nothing: a
@@ -23390,9 +24091,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
+    reader->in_page = true;
     if (tcall_reasoning_kept_(reader) != provider->reasoning &&
         !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
+}
+
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -23400,16 +24108,16 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     const uint8_t half_row = reader->scan.half_row;
     const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
-    if (!reader->any_document)
-        reader->answer.message[0] = 0;
+    reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->told = false;
+    reader->whole = reader->piece = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
-    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.lone = true;
+    reader->scan.split = tcall_reader_in_lines_(reader);
     reader->scan.half_row = half_row;
     reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
@@ -23417,12 +24125,17 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
+    if (reader->event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
+    reader->known = reader->known || reader->told;
     if (reader->whole && !reader->begins)
         reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -23431,12 +24144,6 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 {
     reader->state = TCALL_FRAME_LINE_;
     reader->match = 0;
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
@@ -23465,12 +24172,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
-/* Keeps the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *reader, char c)
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
+                               size_t len)
 {
-    if (!reader->any_document)
-        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
-                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    char *page = reader->answer.message;
+    size_t at = strlen(page), i;
+    if (!reader->in_page)
+        return;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
 }
 
 /* The name of an SSE field: those of "data:" count, and of "error:", which
@@ -23495,7 +24209,10 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
-        reader->state = TCALL_FRAME_IGNORED_;
+        reader->state = TCALL_FRAME_OVER_;
+    } else if (tcall_reader_in_lines_(reader) && c &&
+               strchr("ntf\"-0123456789", c)) {
+        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
     }
@@ -23515,6 +24232,8 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    if (reader->state == TCALL_FRAME_OVER_)
+        return;
     reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
@@ -23523,10 +24242,10 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
+        reader->several = c == '[';
         reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
                                                        : TCALL_FRAME_BETWEEN_;
     }
-    tcall_reader_page_(reader, c);
     if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
     else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
@@ -23543,6 +24262,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
     if (!reader->any_document)
         return;
     answer->message[0] = 0;
+    reader->in_page = false;
     tcall_append_cut_(answer->message, sizeof answer->message,
                       tcall_str_of("comments or empty events without end"));
 }
@@ -23550,6 +24270,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
+    tcall_reader_page_(reader, bytes, len);
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
@@ -23557,8 +24278,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             tcall_reader_byte_(reader, *bytes++);
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
         tcall_reader_fail_silence_(reader);
-    while (bytes < end)
-        tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
 
@@ -23588,19 +24307,23 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    char id[9];
+    char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
-        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                               tcall_chat_make_id_(reader->chat, id)))
-            return false;
-    }
+    if (!tcall_reader_add_(
+            reader, TCALL_PART_ID_,
+            tcall_chat_new_id_(reader->chat, reader->element, id)))
+        return false;
     head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -23653,22 +24376,33 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
+/* Why an answer is none that ends as its format says. */
+static int tcall_reader_lacks_(const tcall_reader *reader)
+{
+    const bool alone = !reader->sse && !reader->several &&
+                       reader->event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->complete)
+        return TCALL_E_PROVIDER;
+    if (!reader->any_document && reader->sse)
+        return TCALL_E_PROTOCOL;
+    /* A stream may have been cut between two documents, one by itself not. */
+    if (reader->any_document && !reader->in_document &&
+        (alone || !reader->known))
+        return TCALL_E_NO_ANSWER;
+    return TCALL_E_TRUNCATED;
+}
+
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    bool all_finished =
-        reader->finished && !(reader->began & ~reader->finished);
-    if (all_finished && !reader->begins)
+    if (reader->finished && !reader->begins)
         reader->complete = true;
-    if (answer->error)
-        return;
-    if (answer->message[0] && reader->any_document && !reader->complete)
-        answer->error = TCALL_E_PROVIDER;
-    else if (!reader->complete || reader->in_document)
-        answer->error = reader->sse && !reader->any_document
-                            ? TCALL_E_PROTOCOL
-                            : TCALL_E_TRUNCATED;
+    if (!answer->error && (!reader->complete || reader->in_document))
+        answer->error = tcall_reader_lacks_(reader);
+    if (reader->in_page && reader->any_document &&
+        answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
 }
 
 /* Says how large the block should have been. */
@@ -23736,7 +24470,7 @@ int tcall_reader_end(tcall_reader *reader)
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \
@@ -23849,7 +24583,8 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
                                                  TCALL_QUIRK_SHORT_IDS,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
 
 #endif /* TCALL_HAS_OPENAI_ */
 
@@ -23866,7 +24601,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
     X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
     X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(1, 0, 0, "message")                                                  \
     X(2, 0, 0, "usage")                                                    \
     X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
     X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
@@ -23916,8 +24651,9 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
-/* Of blocks, and the event that ends a stream. */
+/* Of blocks, and the events that begin and end a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
+    {"message_start", TCALL_MEANS_RESTART},
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
@@ -24007,7 +24743,8 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
         TCALL_QUIRK_NO_FORCE,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */
 
@@ -24099,7 +24836,8 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  TCALL_QUIRK_WEAK_CHOICE |
                                                      TCALL_QUIRK_SAY_CONTEXT |
                                                      TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking"};
+                                                 "thinking",
+                                                 0};
 
 #endif /* TCALL_HAS_OLLAMA_ */
 
@@ -24252,7 +24990,8 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
                                                     TCALL_QUIRK_ORDERED,
-                                                    NULL};
+                                                    NULL,
+                                                    0};
 
 #endif /* TCALL_HAS_RESPONSES_ */
 
@@ -24326,8 +25065,8 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
- * "error" is the member for a failure. Signatures are of parts: there is no
- * reasoning by itself. */
+ * "error" is the member for a failure. Signatures are of parts: of reasoning
+ * those go back that have one. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
@@ -24336,7 +25075,7 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    NULL,
+    "{'text':%t,'thought':true,'thoughtSignature':%s}",
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -24402,8 +25141,9 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0,
-    NULL};
+    TCALL_QUIRK_ORDERED,
+    NULL,
+    TCALL_TURNS_RESULTS_ALONE};
 
 #endif /* TCALL_HAS_GEMINI_ */
 
@@ -24561,7 +25301,8 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     TCALL_REASONING_DATA, /* words and signatures */
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_INTERACTIONS_ */
 
@@ -24728,7 +25469,7 @@ static int tcall_server_write_(const tcall_provider *provider,
 }
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks)                                                     \
+                 quirks, turns)                                              \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -24743,9 +25484,33 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      reasoning,              \
                                                      strict,                 \
                                                      quirks,                 \
-                                                     member};
+                                                     member,                 \
+                                                     turns};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+
+#ifdef TCALL_HAS_RESPONSES_
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
+                 quirks, turns)                                               \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
+                                                     url,                     \
+                                                     path,                    \
+                                                     NULL,                    \
+                                                     header,                  \
+                                                     prefix,                  \
+                                                     {NULL, NULL},            \
+                                                     tcall_responses_write_,  \
+                                                     &tcall_responses_paths_, \
+                                                     tcall_responses_stops_,  \
+                                                     tcall_responses_types_,  \
+                                                     reasoning,               \
+                                                     strict,                  \
+                                                     quirks,                  \
+                                                     member,                  \
+                                                     turns};
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
 
 #endif /* TCALL_HAS_SERVERS_ */
 
@@ -24777,9 +25542,12 @@ static const tcall_provider *const tcall_providers_[] = {
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+        TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
-        NULL};
+            NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -24838,13 +25606,15 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
+        if (head->kind != TCALL_ITEM_CALL || !text.len)
             continue;
         if (head->flags & TCALL_FLAG_OBJECT_) {
             if (tcall_has_key_twice_(block, text))
                 head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
             continue;
         }
+        if (head->error)
+            continue;
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;
@@ -24899,7 +25669,8 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static const char *tcall_agent_extra_problem_(tcall_block *block,
+                                              const char *extra)
 {
     size_t i;
     if (!extra)
@@ -24910,6 +25681,8 @@ static const char *tcall_agent_extra_problem_(const char *extra)
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
+    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+        return "extra holds a member twice: leave one out";
     return NULL;
 }
 
@@ -24971,7 +25744,7 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_left_out_(desc);
     if (!problem)
-        problem = tcall_agent_extra_problem_(desc->extra);
+        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
@@ -25114,6 +25887,9 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->provider = agent->desc.provider->name;
     call->by_model = true;
     call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(index + 1);
     return true;
 }
 
@@ -25153,25 +25929,15 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
-}
-
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
@@ -25184,16 +25950,6 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
         agent->state = TCALL_AGENT_OPEN_;
     }
     return TCALL_OK;
-}
-
-/* Has one of the first count calls of the batch the same id as the next? */
-static bool tcall_agent_same_id_(const tcall_agent *agent, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        if (tcall_str_eq(agent->batch[i].id, agent->batch[count].id))
-            return true;
-    return false;
 }
 
 /* Room for so many calls at a time: in the block, or for one in the agent. */
@@ -25222,16 +25978,15 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
     for (count = 0; count < room; count++) {
         tcall_call *call = &agent->batch[count];
         int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
-        /* One that has the id of another, or no memory beside it, waits until
-         * those before it are done. */
-        if (tcall_agent_same_id_(agent, count) ||
-            (error == TCALL_E_MEMORY && count > 0)) {
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && count > 0) {
             tcall_release(agent->desc.tc, call);
             block->need = need;
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls ||
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -25424,8 +26179,8 @@ static int tcall_agent_batch_done_(tcall_agent *agent, int over)
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
-    if (over < 0)
-        return over;
+    if (over < 0 || agent->last_round)
+        return over < 0 ? over : TCALL_E_LIMIT;
     agent->state = TCALL_AGENT_OPEN_;
     return TCALL_E_AGAIN;
 }
@@ -25806,10 +26561,11 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *agent)
+static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
-    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-           agent->turn.calls >= agent->desc.max_calls;
+    return !agent->turn.plan &&
+           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -25824,7 +26580,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    if (!agent->turn.plan && tcall_agent_last_round_(agent))
+    if (agent->last_round)
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -25945,6 +26701,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
+    agent->last_round = tcall_agent_is_last_round_(agent);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -26301,19 +27058,46 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Adds a further text to one, in the free part of the block. Where that has no
+ * room for both, or a call is at work there, the further one counts alone. */
+static tcall_str tcall_agent_join_(const tcall_agent *agent, tcall_str text,
+                                   tcall_str more)
+{
+    const tcall_block *block = &agent->desc.tc->block;
+    /* Words that are items of their own were told so. */
+    const bool parted =
+        agent->desc.provider->reasoning == TCALL_REASONING_ELEMENTS;
+    const tcall_str between = tcall_str_of(parted ? "\n\n" : "");
+    const size_t len = text.len + between.len + more.len;
+    char *gap = tcall_block_gap_(block);
+    if (!text.len || len > tcall_block_free_(block) ||
+        agent->state != TCALL_AGENT_IDLE_)
+        return more;
+    tcall_copy_(tcall_copy_(tcall_copy_(gap, text), between), more);
+    return tcall_slice_(gap, len);
+}
+
 tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
+    while (tcall_chat_next(&agent->chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_USER)
+            text.len = 0;
+        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
+            continue;
+        if (rank > best)
+            text.len = 0;
+        best = rank;
+        text = tcall_agent_join_(agent, text, item.text);
+    }
     return text;
 }
 
@@ -26687,8 +27471,33 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     }
 }
 
+/* What has been said, as far as it is loaded. */
+typedef struct tcall_loaded_ {
+    uint32_t open; /* calls of the last answer that have no result */
+    bool users;    /* the last item is of the user's side */
+} tcall_loaded_;
+
+/* May the item stand here? All calls have one result each, right behind the
+ * answer that they are of, before anything else is said. */
+static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+                             const tcall_item *item)
+{
+    const bool users = tcall_item_is_users_(item);
+    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    tcall_str id = item->id;
+    if (next && loaded->open)
+        return false;
+    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
+        return false;
+    loaded->users = users;
+    loaded->open += item->kind == TCALL_ITEM_CALL;
+    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    return true;
+}
+
 /* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
+                            tcall_str *rest)
 {
     tcall_item item;
     uint32_t flags;
@@ -26697,23 +27506,26 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.kind = (uint8_t)tcall_load_number_(rest);
     item.error = -(int)tcall_load_number_(rest);
     flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loaded, &agent->chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
         agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
-/* Adds all items, and counts the calls and results of the last answer. */
+/* Adds all items, and counts the calls of the last answer and those of them
+ * that have a result. */
 static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
 {
     tcall_block *block = agent->chat.block;
+    tcall_loaded_ loaded = {0, true};
     tcall_item item;
     uint32_t mark;
     size_t at;
@@ -26721,24 +27533,37 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
         int error;
         if (mark == 2)
             agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, rest);
+        error = tcall_load_item_(agent, &loaded, rest);
         if (error < 0)
             return error;
     }
     agent->answer.calls = 0;
-    agent->call_at = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-        agent->call_at += item.kind == TCALL_ITEM_RESULT;
-    }
-    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+               ? TCALL_OK
+               : TCALL_E_PROTOCOL;
 }
 
-/* Takes up the turn where it was left. */
+/* Have the calls a result that were run, the first ones of the answer? */
+static bool tcall_load_ran_(const tcall_agent *agent)
+{
+    tcall_item item;
+    size_t i;
+    for (i = 0; i < agent->call_at; i++)
+        if (!tcall_agent_find_call_(agent, (int)i, &item) ||
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
+            return false;
+    return true;
+}
+
+/* Takes up the turn where it was left: calls wait in it, and only there. */
 static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 {
-    if (state != TCALL_SAVE_REST_ &&
-        agent->call_at >= (size_t)agent->answer.calls)
+    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    if (waits != (state != TCALL_SAVE_REST_) ||
+        (state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent)))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;

@@ -43,7 +43,7 @@ int main(void)
     error = tcall_invoke(&tc, &call, &out);
     printf("first: %s\n", tcall_error_text(error)); /* it waits */
     tcall_ledger_decide(&ledger, tcall_call_key(&tc, &call),
-                        TCALL_VERDICT_ALLOW);
+                        tcall_call_what(&tc, &call), TCALL_VERDICT_ALLOW);
     error = tcall_invoke(&tc, &call, &out);
     printf("then: %s, %.*s\n", tcall_error_text(error), (int)out.len, result);
     tcall_release(&tc, &call);

@@ -1,8 +1,9 @@
 /*
  * agent.c - a chat agent for the terminal
  *
- *     agent                          a request per line, until the input ends
+ *     agent                          a conversation
  *     agent how hot is the CPU       one request
+ *     agent summarise this <FILE     one request, with a text
  *
  *     --provider NAME    openai, anthropic, ollama or another of --help
  *     --model NAME       --base-url URL      --ca FILE (trusted certificates)
@@ -11,6 +12,9 @@
  *                        pages and sub-agents
  *     --allow-command NAME   in that directory, with any options; repeat it
  *     --yes              approve every call that asks
+ *     --max-rounds N     requests of a turn before it is asked to go on
+ *     --memory SIZE      for the conversation, as 4M
+ *     --lines            the input is a request a line, not one
  *     --quiet            the answer alone; --verbose: a line for each step
  *     --json             what happens, as JSON Lines, instead of the answer
  *     --standin NAME     the stand-in model, speaking as provider NAME does
@@ -23,33 +27,39 @@
  * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
  * set, the stand-in answers: a program beside this one, no real model.
  *
- * It lies in examples/agent/: machine.c has the tools, backend.c the providers,
- * screen.c shows what happens, approval.c asks, typing.c reads what is typed,
- * commands.c does what begins with /. Here they become one agent.
+ * It lies in examples/agent/: options.c reads the command line, machine.c has
+ * the tools, backend.c the providers, screen.c and outlet.c show what happens,
+ * approval.c asks, typing.c and terminal.c read what is typed, commands.c does
+ * what begins with /, file.c reads and writes, turn.c runs a turn. Here they
+ * become one agent.
  */
 #define _GNU_SOURCE
 #include "examples/agent/session.h"
 
 #include "examples/agent/commands.h"
+#include "examples/agent/file.h"
 #include "examples/trace.h"
 
-#include <fcntl.h>
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static session here;
 static trace tracer;
 static trace events; /* --json */
-static const tcall_hook hooks[] = {TRACE_RESULTS(&tracer),
-                                   TTOOL_HIDE(&here.desc.key)};
+static tcall_loops loops;
+static const tcall_hook hooks[] = {
+    TRACE_RESULTS(&tracer), TTOOL_HIDE(&here.desc.key), TCALL_LOOPS(&loops)};
 
 static void on_event(void *user, const tcall_event *e)
 {
     session *s = user;
 
+    tracer.provider = s->desc.provider->name;
+    tracer.model = s->desc.model;
     trace_event(&tracer, e);
     trace_event(&events, e);
     if (!events.file)
@@ -63,15 +73,19 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     return approval_ask(&s->approval, call);
 }
 
+/* The clock of the tools stands still while a person thinks. */
 static uint32_t now_ms(void *user)
 {
-    (void)user;
-    return tport_posix_now_ms();
+    const session *s = user;
+
+    return tport_posix_now_ms() - s->approval.thought_ms;
 }
 
 static bool fail(const char *what, const char *detail)
 {
-    fprintf(stderr, "agent: %s%s%s\n", what, *detail ? ": " : "", detail);
+    fprintf(stderr, "agent: %s%s", what, *detail ? ": " : "");
+    session_problem(&here, detail);
+    fputc('\n', stderr);
     return false;
 }
 
@@ -133,6 +147,7 @@ static void start_web_and_tasks(session *s)
     t.memory = shop->task_memory;
     t.memory_size = sizeof shop->task_memory;
     t.allow = TCALL_READ | TCALL_NETWORK;
+    t.max_rounds = s->options.max_rounds;
     ttool_task_init(&shop->task, &t);
     add_tools(s, ttool_web_tools, TTOOL_WEB_TOOLS, &shop->web);
     add_tools(s, ttool_task_tools, TTOOL_TASK_TOOLS, &shop->task);
@@ -164,7 +179,7 @@ static bool start_tools(session *s)
         return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
-    d.block_size = sizeof s->memory;
+    d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;
     d.allow = TCALL_READ | TCALL_ACTUATE |
@@ -193,16 +208,6 @@ static bool start_port(session *s, const char *url, const char *ca)
            fail("cannot use this server (see --help)", tport_error(&s->port));
 }
 
-FILE *create_private(const char *path)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    FILE *f = fd >= 0 && fchmod(fd, 0600) == 0 ? fdopen(fd, "w") : NULL;
-
-    if (!f && fd >= 0)
-        close(fd);
-    return f;
-}
-
 /* The port, watched by a trace where there is a file for it. */
 static void watch_port(session *s, FILE *file)
 {
@@ -218,20 +223,22 @@ static void watch_port(session *s, FILE *file)
     s->desc.transport = screen_transport(&s->screen, t);
 }
 
+/* A line of a trace begins so. */
+static const char trace_mark[] = "{\"ms\":";
+
+static const char *cannot_open(void)
+{
+    return errno == EEXIST ? "it is there, and no trace" : strerror(errno);
+}
+
 static bool start_transport(session *s)
 {
     const options *o = &s->options;
-    const char *path = o->replay ? o->replay : o->trace;
     FILE *f = NULL;
 
-    if (path)
-        f = o->replay ? fopen(path, "r") : create_private(path);
-    if (path && !f)
-        return fail("cannot open", path);
-    if (o->replay)
-        s->desc.transport =
-            screen_transport(&s->screen, trace_replay(&tracer, f));
-    else
+    if (!o->replay && o->trace && !(f = file_create(o->trace, trace_mark)))
+        return fail(o->trace, cannot_open());
+    if (!o->replay)
         watch_port(s, f);
     return true;
 }
@@ -260,6 +267,7 @@ static bool start_agent(session *s)
     d->system = "You are an agent on a small Linux machine. Use the tools when "
                 "they help, and answer in a few words.";
     d->pick_opts = &picking; /* once there are more than 20 tools */
+    d->max_calls = 0xFFFF;   /* what is limited is max_rounds */
     d->stream = !s->options.whole;
     if (!start_transport(s))
         return false;
@@ -287,7 +295,8 @@ static bool use_real(session *s, const backend *b)
 
     backend_url(url, sizeof s->urls[0], base ? base : b->default_url, b);
     model = model ? model : b->default_model;
-    screen_note(&s->screen, "%s at %s, %s\n", model, url, b->name);
+    if (*model)
+        screen_note(&s->screen, "%s at %s, %s\n", model, url, b->name);
     set_backend(s, b, model, from_environment(b->key));
     return start_port(s, url, o->ca);
 }
@@ -299,7 +308,7 @@ static bool use_standin(session *s, const backend *b)
 
     snprintf(url, sizeof s->urls[0], "%s%s", s->standin.url, b->standin_base);
     screen_note(&s->screen, "stand-in at %s, %s\n", url, b->name);
-    set_backend(s, b, "stand-in", "none");
+    set_backend(s, b, "stand-in", "no-key-needed");
     return start_port(s, url, ca ? ca : s->standin.ca);
 }
 
@@ -312,6 +321,32 @@ static bool start_standin(session *s, const backend *b)
                 "set OPENAI_API_KEY,\nANTHROPIC_API_KEY or OLLAMA_HOST (see "
                 "--help).\n");
     return use_standin(s, b);
+}
+
+/* The provider and the model that a trace is of, unless options say others. */
+static bool start_replay(session *s)
+{
+    options *o = &s->options;
+    const backend *b;
+    FILE *f = file_open(o->replay);
+
+    if (!f)
+        return fail(o->replay, strerror(errno));
+    s->desc.transport = screen_transport(&s->screen, trace_replay(&tracer, f));
+    trace_origin(&tracer);
+    b = backend_named(o->provider       ? o->provider
+                      : tracer.provider ? tracer.provider
+                                        : "openai");
+    if (!b)
+        return fail("no such provider (see --help)",
+                    o->provider ? o->provider : tracer.provider);
+    screen_note(&s->screen, "answers from %s, %s\n", o->replay, b->name);
+    set_backend(s, b,
+                o->model       ? o->model
+                : tracer.model ? tracer.model
+                               : "none",
+                NULL);
+    return true;
 }
 
 /* Everything, in this order: tools, provider, port, agent. */
@@ -327,27 +362,27 @@ static bool start(session *s)
         return fail("no such provider (see --help)", wish);
     if (!b)
         b = backend_named("openai");
-    if (!start_tools(s))
-        return false;
-    if (o->replay) {
-        screen_note(&s->screen, "answers from %s, %s\n", o->replay, b->name);
-        set_backend(s, b, o->model ? o->model : "none", NULL);
-    } else if (!(real ? use_real(s, b) : start_standin(s, b)))
-        return false;
-    return start_agent(s);
+    return start_tools(s) &&
+           (o->replay ? start_replay(s)
+            : real    ? use_real(s, b)
+                      : start_standin(s, b)) &&
+           start_agent(s);
 }
 
 /* The stand-in goes on to answer where there is no key for a real server, and
  * it speaks as that does. */
-bool session_provider(session *s, const char *name)
+const char *session_provider(session *s, const char *name)
 {
-    const backend *b = s->options.replay ? NULL : backend_named(name);
+    const backend *b = backend_named(name);
     const tcall_agent_desc before = s->desc;
     const tport_desc port_before = s->port_desc;
+    const char *problem;
     bool speaks, done;
 
+    if (s->options.replay)
+        return "a replay has that of its trace";
     if (!b)
-        return false;
+        return "there is no such provider (--help names them)";
     speaks = *b->default_model != '\0';
     s->options.base_url = s->options.model = NULL; /* of the one before */
     tport_free(&s->port);
@@ -355,81 +390,28 @@ bool session_provider(session *s, const char *name)
                ? use_standin(s, b)
                : use_real(s, b);
     if (done && tcall_agent_use(&s->agent, &s->desc) == TCALL_OK)
-        return true;
+        return NULL;
+    problem = done ? s->agent.problem : "its server cannot be used";
     tport_free(&s->port);
     s->desc = before;
     s->port_desc = port_before;
     tport_init(&s->port, &port_before);
     screen_hide(&s->screen, before.key);
-    return false;
+    return problem ? problem : "there is too little memory";
 }
 
-bool session_trace(session *s, const char *path)
+const char *session_trace(session *s, const char *path)
 {
-    FILE *f = *path && !s->options.replay ? create_private(path) : NULL;
+    FILE *f;
 
-    if (s->options.replay || (*path && !f))
-        return false;
+    if (s->options.replay)
+        return "this is a replay";
+    f = *path ? file_create(path, trace_mark) : NULL;
+    if (*path && !f)
+        return cannot_open();
     watch_port(s, f);
-    return tcall_agent_use(&s->agent, &s->desc) == TCALL_OK;
-}
-
-/* Why a turn ended badly, in words. */
-static void show_error(session *s, int error)
-{
-    const tcall_response *response = &s->agent.response;
-    const char *said = s->agent.answer.message; /* a server's words */
-    bool network = error <= TCALL_E_RESOLVE && error >= TCALL_E_PROTOCOL;
-
-    screen_line(&s->screen);
-    fprintf(stderr, "error: %s", tcall_error_text(error));
-    if (network && *tport_error(&s->port))
-        said = tport_error(&s->port);
-    if (*said)
-        fprintf(stderr, ": ");
-    screen_print(&s->screen, tcall_str_of(said));
-    if (response->status >= 300)
-        fprintf(stderr, " (HTTP status %d)", response->status);
-    if (response->retry_after_ms > 0)
-        fprintf(stderr, ", try again in %ld s",
-                (response->retry_after_ms + 999) / 1000);
-    if (error == TCALL_E_MEMORY)
-        fprintf(stderr, ": %lu bytes would do",
-                (unsigned long)s->tc.block.need);
-    fputc('\n', stderr);
-}
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    typing_interrupted = 1;
-    tcall_agent_cancel(&here.agent);
-}
-
-/* Ctrl-C ends the turn, not the program. Without SA_RESTART it also ends what
- * waits for an answer to a question. */
-static bool turn(session *s, const char *text)
-{
-    struct sigaction own, before;
-    int r;
-
-    memset(&own, 0, sizeof own);
-    own.sa_handler = on_interrupt;
-    typing_interrupted = 0;
-    sigaction(SIGINT, &own, &before);
-    r = tcall_agent_run(&s->agent, tcall_str_of(text));
-    sigaction(SIGINT, &before, NULL);
-    clearerr(stdin);
-    screen_line(&s->screen);
-    if (r < 0)
-        show_error(s, r);
-    fflush(stdout);
-    return r == TCALL_OK;
-}
-
-static bool is_farewell(const char *line)
-{
-    return strcmp(line, "exit") == 0 || strcmp(line, "quit") == 0;
+    tcall_agent_use(&s->agent, &s->desc);
+    return NULL;
 }
 
 static void on_prompt_interrupt(int number)
@@ -451,9 +433,9 @@ static bool next_line(session *s)
     do {
         typing_interrupted = 0;
         read = typing_read(&s->typed, person ? "> " : "", person ? "... " : "");
-        again = !read && typing_interrupted && !warned;
+        again = !read && typing_interrupted && (!warned || s->typed.dropped);
         if (again)
-            fputs("\nCtrl-C once more leaves.\n", stderr);
+            fputs("\nPress Ctrl-C again to leave.\n", stderr);
         warned = true;
         clearerr(stdin);
     } while (again);
@@ -461,119 +443,74 @@ static bool next_line(session *s)
     return read;
 }
 
-/* What a person typed: a request, a command, or the wish to leave, then
- * false. */
-static bool obey(session *s, char *line, bool *ok)
-{
-    if (is_farewell(line))
-        return false;
-    if (*line == '/')
-        return command(s, line);
-    if (*line)
-        *ok = turn(s, line) && *ok;
-    return true;
-}
-
-/* A request for each line of input. */
+/* A person's requests and commands, or a request a line. */
 static bool chat(session *s)
 {
-    tcall_writer w;
-    bool ok = true;
+    bool person = s->approval.person, ok = true;
+    enum said said = SAID_REQUEST;
 
-    tcall_writer_init(&w, s->fresh, sizeof s->fresh);
-    tcall_agent_save(&s->agent, &w);
-    s->fresh_len = w.fill;
-    while (next_line(s)) {
-        if (s->approval.person) {
-            if (!obey(s, s->typed.text, &ok))
-                return ok;
-        } else if (*s->typed.text) {
-            screen_note(&s->screen, "> %s\n", s->typed.text);
-            ok = turn(s, s->typed.text) && ok;
-        }
+    s->fresh = session_bytes(s);
+    if (person)
+        screen_note(&s->screen, "/help shows the commands, /quit leaves.\n");
+    while (said != SAID_LEAVE && next_line(s)) {
+        char *line = s->typed.text + strspn(s->typed.text, " ");
+        size_t len = strlen(line);
+        while (len && line[len - 1] == ' ')
+            line[--len] = '\0';
+        if (!len)
+            continue;
+        said = person ? command(s, line) : SAID_REQUEST;
+        if (!person)
+            screen_note(&s->screen, "> %s\n", line);
+        if (said == SAID_REQUEST)
+            ok = session_turn(s, tcall_str_of(line)) && ok;
     }
-    if (s->approval.person)
+    if (person && said != SAID_LEAVE)
         putc('\n', stderr);
     return ok;
 }
 
-static const char help[] =
-    "agent [OPTION...] [REQUEST]: a model that calls C functions\n"
-    "  --provider NAME   one of those below (default: by environment)\n"
-    "  --model NAME      default: OPENAI_MODEL, ANTHROPIC_MODEL, OLLAMA_MODEL\n"
-    "  --base-url URL    default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL,\n"
-    "                    OLLAMA_HOST\n"
-    "  --ca FILE         trusted certificates (default: the system's)\n"
-    "  --no-stream       wait for whole answers\n"
-    "  --workspace DIR   tools for the files in this directory, web pages\n"
-    "                    and sub-agents\n"
-    "  --allow-command N programs that may run there; repeat it for each\n"
-    "  --yes             approve every call that asks\n"
-    "  --quiet           the answer alone\n"
-    "  --verbose         a line for each step, and all of it\n"
-    "  --json            what happens as JSON Lines instead of the answer\n"
-    "  --standin NAME    the stand-in model, as provider NAME\n"
-    "  --plain-http      allow http:// to other machines: all can read it\n"
-    "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
-    "  --replay FILE     run from such a file, without a network\n"
-    "  --help, --version\n"
-    "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n"
-    "Providers:";
+/* ---- one request ---- */
 
-static bool read_options(options *o, int argc, char **argv)
+/* Waits for the input; says so once, where it takes long. */
+static void wait_for_input(session *s)
 {
-    const struct {
-        const char *name;
-        const char **value;
-        bool *flag;
-    } known[] = {
-        {"--provider", &o->provider, NULL},
-        {"--model", &o->model, NULL},
-        {"--base-url", &o->base_url, NULL},
-        {"--ca", &o->ca, NULL},
-        {"--standin", &o->standin, NULL},
-        {"--workspace", &o->workspace, NULL},
-        {"--trace", &o->trace, NULL},
-        {"--replay", &o->replay, NULL},
-        {"--no-stream", NULL, &o->whole},
-        {"--yes", NULL, &o->yes},
-        {"--quiet", NULL, &o->quiet},
-        {"--verbose", NULL, &o->verbose},
-        {"--json", NULL, &o->json},
-        {"--plain-http", NULL, &o->plain_http},
-        {"--help", NULL, &o->help},
-        {"--version", NULL, &o->version},
-    };
+    struct pollfd in = {STDIN_FILENO, POLLIN, 0};
 
-    for (int i = 1; i < argc; i++) {
-        size_t k = 0, n = strlen(o->request);
-        while (k < TCALL_ARRAY_LEN(known) &&
-               strcmp(known[k].name, argv[i]) != 0)
-            k++;
-        if (k < TCALL_ARRAY_LEN(known) && known[k].flag)
-            *known[k].flag = true;
-        else if (k < TCALL_ARRAY_LEN(known) && i + 1 < argc)
-            *known[k].value = argv[++i];
-        else if (strcmp(argv[i], "--allow-command") == 0 && i + 1 < argc &&
-                 o->command_count < TCALL_ARRAY_LEN(o->commands)) {
-            o->commands[o->command_count].name = argv[++i];
-            o->commands[o->command_count++].options = "*";
-        } else if (strncmp(argv[i], "--", 2) == 0)
-            return fail(k < TCALL_ARRAY_LEN(known) ? "a value is missing after"
-                                                   : "no such option (--help "
-                                                     "names them)",
-                        argv[i]);
-        else
-            snprintf(o->request + n, sizeof o->request - n, "%s%s",
-                     n ? " " : "", argv[i]);
-    }
-    return true;
+    if (poll(&in, 1, 3000) == 0)
+        screen_note(&s->screen, "Reading the request from standard input "
+                                "(</dev/null: there is none).\n");
 }
 
-static void print_help(void)
+/* One turn: the words of the command line, and what comes from elsewhere. */
+static bool one_request(session *s)
 {
-    fputs(help, stdout);
-    backend_list();
+    const char *words = s->options.request;
+    size_t len = 0, gap, size = strlen(words);
+    bool ok;
+    char *input, *text;
+
+    if (isatty(STDIN_FILENO))
+        return session_turn(s, tcall_str_of(words));
+    wait_for_input(s);
+    input = file_read(stdin, s->options.memory_size, &len);
+    if (!input && errno != EBADF)
+        return fail("the input", errno == EFBIG ? "it is too large (--memory)"
+                                                : strerror(errno));
+    while (len && strchr("\r\n ", input[len - 1]))
+        len--;
+    gap = size && len ? 2 : 0; /* an empty line */
+    text = malloc(size + gap + len + 1);
+    if (text) {
+        memcpy(text, words, size);
+        memset(text + size, '\n', gap);
+        memcpy(text + size + gap, input ? input : "", len);
+    }
+    len += size + gap;
+    ok = !len || (text && session_turn(s, (tcall_str){text, len}));
+    free(text);
+    free(input);
+    return ok;
 }
 
 static void stop(session *s)
@@ -585,18 +522,34 @@ static void stop(session *s)
     trace_free(&tracer);
     standin_stop(&s->standin);
     typing_free(&s->typed);
+    free((char *)(uintptr_t)s->fresh.ptr);
+    free(s->memory);
+    free(s->options.request);
+}
+
+/* How a replay was unlike its trace. */
+static void show_differences(void)
+{
+    if (!tracer.differs)
+        return;
+    fprintf(stderr, "%d request%s not as in the trace. The first has\n  ",
+            tracer.differs, tracer.differs == 1 ? " is" : "s are");
+    screen_print(&here.screen, tcall_str_of(tracer.is));
+    fputs("\nwhere the trace has\n  ", stderr);
+    screen_print(&here.screen, tcall_str_of(tracer.was));
+    fputc('\n', stderr);
 }
 
 int main(int argc, char **argv)
 {
     session *s = &here;
     options *o = &s->options;
-    bool ok;
+    bool ok, lines;
 
-    if (!read_options(o, argc, argv))
+    if (!options_read(o, argc, argv))
         return 2;
     if (o->help || o->version) {
-        o->help ? print_help() : (void)puts("agent " TOOLCALL_VERSION);
+        o->help ? options_help() : (void)puts("agent " TOOLCALL_VERSION);
         return 0;
     }
     s->screen.quiet = o->quiet || o->json;
@@ -604,18 +557,17 @@ int main(int argc, char **argv)
     s->screen.tc = &s->tc;
     s->screen.root = o->workspace;
     screen_init(&s->screen);
+    s->memory = malloc(o->memory_size);
+    if (!s->memory)
+        return fail("there is too little memory", ""), 1;
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;
     s->approval.person = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
     s->approval.yes = o->yes;
-    if (!*o->request)
-        typing_init(&s->typed);
-    ok = start(s);
-    if (ok)
-        ok = *o->request ? turn(s, o->request) : chat(s);
-    if (tracer.differs)
-        fprintf(stderr, "%d requests were not as in the trace.\n",
-                tracer.differs);
+    lines = !*o->request && (o->lines || isatty(STDIN_FILENO));
+    typing_init(&s->typed, lines);
+    ok = start(s) && (lines ? chat(s) : one_request(s));
+    show_differences();
     stop(s);
     return ok ? 0 : 1;
 }

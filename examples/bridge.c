@@ -253,6 +253,7 @@ static void run(const options *o)
 int main(int argc, char **argv)
 {
     options o = {NULL, B115200, 2000};
+    bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
     int i;
     for (i = 1; i < argc; i++) {
         if (i + 1 < argc && strcmp(argv[i], "--baud") == 0) {
@@ -266,8 +267,9 @@ int main(int argc, char **argv)
         }
     }
     if (!o.device || o.device[0] == '-') {
-        fprintf(stderr, "bridge [--baud N] [--boot MS] DEVICE\n");
-        return 2;
+        fprintf(help ? stdout : stderr,
+                "bridge [--baud N] [--boot MS] DEVICE\n");
+        return help ? 0 : 2;
     }
     run(&o);
     return 0;

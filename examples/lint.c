@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TEXT = 4 << 20, TOKENS = 1 << 18, TOOLS = 1024 };
 
@@ -30,10 +31,10 @@ static size_t tool_count;
 static void print(void *user, const ttool_finding *f)
 {
     (void)user;
-    printf("%s: %s%s%s%s: %.*s %.*s\n", f->tool->name ? f->tool->name : "?",
+    printf("%s: %s%s%s%s: %.*s%s%.*s\n", f->tool->name ? f->tool->name : "?",
            f->note ? "note: " : "", f->code, f->provider ? " for " : "",
            f->provider ? f->provider : "", (int)f->pointer.len, f->pointer.ptr,
-           (int)f->text.len, f->text.ptr);
+           f->pointer.len ? " " : "", (int)f->text.len, f->text.ptr);
 }
 
 static int lint(const tcall_tool *table, size_t count)
@@ -143,14 +144,23 @@ static int lint_file(const char *path)
     return lint(tools, tool_count);
 }
 
+static const char usage[] =
+    "lint [FILE.json]\n"
+    "Says what is wrong with the tools that FILE defines, and what they cost:\n"
+    "{\"tools\": [...]} or [...], as toolcall.h, OpenAI, Anthropic, Gemini,\n"
+    "Ollama or MCP write tools. Without FILE: with the tables of tools/. Ends\n"
+    "with 1 when something is wrong, with 2 when FILE cannot be read.\n";
+
 int main(int argc, char **argv)
 {
     size_t i;
 
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) == EOF;
     if (argc == 2)
         return lint_file(argv[1]);
     if (argc > 2) {
-        fprintf(stderr, "usage: lint [FILE.json]\n");
+        fputs(usage, stderr);
         return 2;
     }
     for (i = 0; i < TTOOL_FILE_TOOLS; i++)

@@ -137,6 +137,12 @@ static bool start_server(bool yes)
            tcall_mcp_init(&server, &mcp) == TCALL_OK;
 }
 
+static const char usage[] =
+    "mcp [--allow-command NAME]... [--yes] WORKSPACE\n"
+    "Serves the tools for files, tasks and commands in WORKSPACE over the Model\n"
+    "Context Protocol, on standard input and output. --yes approves every call\n"
+    "that asks; without it they are denied.\n";
+
 int main(int argc, char **argv)
 {
     const char *root = NULL, *wrong;
@@ -144,6 +150,8 @@ int main(int argc, char **argv)
     bool yes = false;
     ssize_t n;
 
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) == EOF;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--yes") == 0)
             yes = true;
@@ -154,9 +162,11 @@ int main(int argc, char **argv)
         else
             root = argv[i];
     }
-    wrong = root && *root != '-' ? start_tools(root)
-                                 : "mcp [--allow-command NAME]... [--yes] "
-                                   "WORKSPACE";
+    if (!root || *root == '-') {
+        fputs(usage, stderr);
+        return 2;
+    }
+    wrong = start_tools(root);
     if (!wrong && !start_server(yes))
         wrong = "the tools cannot be used";
     if (wrong) {

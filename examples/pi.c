@@ -302,9 +302,10 @@ int main(int argc, char **argv)
         strncat(text, " ", sizeof text - strlen(text) - 1);
     }
     if (!text[0] || strncmp(text, "--", 2) == 0) {
-        fprintf(stderr, "use: pi [--url URL] [--model MODEL] [--ca FILE] "
-                        "what to do\n");
-        return 2;
+        i = strcmp(text, "--help ") != 0; /* else it was asked for */
+        fprintf(i ? stderr : stdout,
+                "use: pi [--url URL] [--model MODEL] [--ca FILE] what to do\n");
+        return 2 * i;
     }
     if (tport_init(&port, &d) < 0) {
         fprintf(stderr, "pi: %s\n", tport_error(&port));

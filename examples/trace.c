@@ -230,6 +230,13 @@ static const line *show_open(const line *l)
     texts(&(line){l->ms, open}, "method");
     putchar(' ');
     texts(&(line){l->ms, open}, "path");
+    if (tcall_json_get(open, "model").tok) {
+        printf(" (");
+        texts(&(line){l->ms, open}, "provider");
+        printf(", ");
+        texts(&(line){l->ms, open}, "model");
+        putchar(')');
+    }
     printf(" <details><summary>headers</summary><pre>");
     header = tcall_json_first(tcall_json_get(open, "headers"));
     for (; header.tok; header = tcall_json_next(header)) {
@@ -432,6 +439,16 @@ static void steps(const char *key, int top)
     printf("1000,%.1f\"/>", last < 0 ? 100 : 100 - 100.0 * last / top);
 }
 
+/* What the last line that has this says. */
+static int last(const char *key)
+{
+    const line *l = turn_end;
+
+    while (l > turn && !has(l - 1, key).tok)
+        l--;
+    return l > turn ? tcall_json_int(has(l - 1, key), 0) : 0;
+}
+
 static void show_memory(void)
 {
     int used = highest("used"), peak = highest("peak");
@@ -439,10 +456,12 @@ static void show_memory(void)
 
     if (!top)
         return;
-    printf("<figure><figcaption>Memory of the block: at most %d bytes"
-           "</figcaption><svg class=\"memory\" viewBox=\"0 0 1000 100\" "
-           "preserveAspectRatio=\"none\">",
-           top);
+    printf(
+        "<figure><figcaption>Memory: %d bytes in use at the end; at most %d, "
+        "with the room that calls had for their output"
+        "</figcaption><svg class=\"memory\" viewBox=\"0 0 1000 100\" "
+        "preserveAspectRatio=\"none\">",
+        last("used"), top);
     steps("peak", top);
     steps("used", top);
     printf("</svg></figure>\n");
@@ -483,12 +502,13 @@ static void show_turn(int number)
 {
     const line *l = turn;
 
-    printf("<section class=\"turn\"><h2>Turn %d: %d ms</h2>\n"
-           "<p>requests: %d, calls: %d, bytes sent: %lu, bytes come: %lu</p>\n",
-           number, turn_end[-1].ms - turn->ms, count(l, turn_end, "open"),
-           count(l, turn_end, "checks"),
-           (unsigned long)size_of(l, turn_end, "write"),
-           (unsigned long)size_of(l, turn_end, "read"));
+    printf(
+        "<section class=\"turn\"><h2>Turn %d: %d ms</h2>\n"
+        "<p>requests: %d, calls: %d, bytes sent: %lu, bytes received: %lu</p>\n",
+        number, turn_end[-1].ms - turn->ms, count(l, turn_end, "open"),
+        count(l, turn_end, "checks"),
+        (unsigned long)size_of(l, turn_end, "write"),
+        (unsigned long)size_of(l, turn_end, "read"));
     show_memory();
     printf("<ol>\n");
     while (l < turn_end)
@@ -496,13 +516,20 @@ static void show_turn(int number)
     printf("</ol></section>\n");
 }
 
+static const char usage[] =
+    "trace FILE > turn.html\n"
+    "Writes a page of FILE, which `agent --trace FILE` wrote: a timeline for\n"
+    "each turn, for any browser.\n";
+
 int main(int argc, char **argv)
 {
     const line *end;
     int number;
 
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) == EOF;
     if (argc != 2) {
-        fputs("trace FILE > turn.html\n", stderr);
+        fputs(usage, stderr);
         return 2;
     }
     if (!read_lines(argv[1])) {

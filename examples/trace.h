@@ -8,7 +8,8 @@
  * A wrapper of any tcall_transport. The file holds JSON Lines, in the order in
  * which things happened; ms is the transport's clock, from 0 on:
  *
- *     {"ms":0,"round":1,"open":{"method":"POST","path":...,"headers":[...]}}
+ *     {"ms":0,"round":1,"open":{"method":"POST","path":...,"provider":...,
+ *                               "model":...,"headers":[...]}}
  *     {"ms":0,"round":1,"write":"{\"model\":..."}     a piece of the request
  *     {"ms":9,"round":1,"status":200,"retry_after_ms":-1,"should_retry":0}
  *     {"ms":9,"round":1,"read":"data: {..."}          a piece of the answer
@@ -16,9 +17,9 @@
  *     {"ms":9,"round":1,"end":"ok"}                   or an error's code
  *
  * Each event tells what it has: bytes, tools, took_ms; of picks their scores in
- * thousandths, of a call that was checked what was found. With t.block it tells
- * how much of that was in use, and the most that ever was. examples/trace.c
- * makes a page of it all.
+ * thousandths, of a call that was checked what was found, of a turn that ended
+ * its rounds, calls and tokens. With t.block it tells how much of that was in
+ * use, and the most that ever was. examples/trace.c makes a page of it all.
  *
  * What a header has as its secret, in this exchange or one before, is written
  * as *** wherever it stands, in whatever pieces it comes: see >>mask in
@@ -26,8 +27,9 @@
  * a terminal would obey are written as escapes of JSON. The rest of a
  * conversation is there as it is, so the file should be its owner's alone
  * (mode 0600). A replay compares requests with those of the file (t.differs
- * counts the ones that are not the same), gives its answers, and its clock runs
- * as the file says: nobody waits. With TRACE_RESULTS(&t) among the hooks of the
+ * counts the ones that are not the same, t.is and t.was show where the first
+ * differs), gives its answers, and its clock runs as the file says: nobody
+ * waits. With TRACE_RESULTS(&t) among the hooks of the
  * registry no tool runs in a replay: calls get the results of the file, those
  * that failed as plain text. That needs trace_event as listener meanwhile.
  */
@@ -52,10 +54,14 @@ typedef struct trace_masks {
 typedef struct trace {
     FILE *file;
     tcall_transport inner; /* none in a replay */
-    bool texts; /* events tell the texts of the answer, and are all there is */
+    bool texts; /* events tell the texts of the answer, in whole lines, and are
+                 * all there is */
     /* That of the registry, to be set after trace_record; NULL: its use is not
      * written down. */
     const tcall_block *block;
+    /* Who is asked: written with each request where set; trace_origin sets them
+     * from a file. */
+    const char *provider, *model;
     const char *secrets[TRACE_SECRETS];
     tcall_response *res;
     uint32_t began, ms;
@@ -74,7 +80,9 @@ typedef struct trace {
     tcall_tok tok[256];
     tcall_json value;
     bool differs_here;
-    int differs; /* requests that are not those of the file */
+    int differs;          /* requests that are not those of the file */
+    char is[80], was[80]; /* the first of them there, and that of the file */
+    char names[2][64];    /* provider and model of the file */
 } trace;
 
 /* ---- recording ---- */
@@ -182,6 +190,10 @@ static void trace_line_out(trace *t, size_t keep)
     if (n == 0)
         return;
     w = trace_line(t, buf, sizeof buf);
+    if (t->texts) {
+        tcall_write_key(&w, "event");
+        tcall_write_string(&w, "text");
+    }
     tcall_write_key(&w, t->word);
     tcall_write_quote(&w);
     tcall_write_bytes(&w, t->hold, n);
@@ -223,6 +235,18 @@ static void trace_bytes(trace *t, const char *word, const char *bytes,
     t->word = word;
     tcall_mask_put(&t->masks.of[0], bytes, len);
     trace_line_out(t, trace_tail(t));
+}
+
+/* A piece of the answer, of which whole lines are written. */
+static void trace_text_piece(trace *t, tcall_str piece)
+{
+    size_t n;
+
+    t->word = "text";
+    tcall_mask_put(&t->masks.of[0], piece.ptr, piece.len);
+    for (n = t->held; n && t->hold[n - 1] != '\n';)
+        n--;
+    trace_line_out(t, t->held - n);
 }
 
 /* Notes the secrets of an exchange: those of the ones before may be repeated
@@ -281,6 +305,10 @@ static int trace_open(void *user, const tcall_request *req, tcall_response *res)
     tcall_write_key(&w, "method");
     tcall_write_string(&w, req->method);
     trace_string(t, &w, "path", tcall_str_of(req->path));
+    if (t->provider && t->model) {
+        trace_string(t, &w, "provider", tcall_str_of(t->provider));
+        trace_string(t, &w, "model", tcall_str_of(t->model));
+    }
     tcall_write_key(&w, "headers");
     tcall_write_open(&w, '[');
     for (i = 0; i < req->header_count; i++) {
@@ -397,6 +425,7 @@ static inline void trace_only_events(trace *t, FILE *file, const char *key,
     t->inner.now_ms = clock->now_ms;
     t->inner.user = clock->user;
     t->began = clock->now_ms ? clock->now_ms(clock->user) : 0;
+    trace_masks_init(t, &t->masks, trace_gather, t);
 }
 
 /* file stays the caller's, to close at the end; so does t. */
@@ -508,6 +537,14 @@ static inline void trace_event(trace *t, const tcall_event *e)
 
     if (!t->file || !(t->inner.open || t->texts))
         return;
+    if (t->texts && e->kind == TCALL_EVENT_TEXT) {
+        trace_text_piece(t, e->text);
+        return;
+    }
+    if (t->texts) {
+        trace_flush(t);
+        t->round += e->kind == TCALL_EVENT_REQUEST;
+    }
     w = trace_line(t, buf, sizeof buf);
     tcall_write_key(&w, "event");
     for (i = 0; i < TCALL_ARRAY_LEN(names) && names[i].kind != (int)e->kind;)
@@ -520,8 +557,8 @@ static inline void trace_event(trace *t, const tcall_event *e)
     }
     if (e->item)
         trace_number(&w, "bytes", e->item->text.len);
-    else if (!t->texts &&
-             (e->kind == TCALL_EVENT_TEXT || e->kind == TCALL_EVENT_OUTPUT))
+    else if (e->kind == TCALL_EVENT_TEXT ||
+             (!t->texts && e->kind == TCALL_EVENT_OUTPUT))
         trace_number(&w, "bytes", e->text.len);
     else if (e->text.len)
         trace_string(t, &w, "text", e->text);
@@ -538,6 +575,11 @@ static inline void trace_event(trace *t, const tcall_event *e)
     }
     if (e->picks)
         trace_picks(&w, e);
+    if (e->kind == TCALL_EVENT_TURN_END) {
+        trace_number(&w, "rounds", e->turn->rounds);
+        trace_number(&w, "calls", e->turn->calls);
+        trace_number(&w, "tokens", e->turn->tokens);
+    }
     trace_figures(t, &w, e);
     trace_end_line(t, &w);
 }
@@ -605,9 +647,27 @@ static int replay_open(void *user, const tcall_request *req,
     return r;
 }
 
-/* Counts a request once. */
-static void replay_differs(trace *t)
+/* Bytes of a request from a little before the place where it differs. */
+static void replay_show(char *out, size_t cap, tcall_str s, size_t at)
 {
+    size_t from = at < 32 ? 0 : at - 32, n = s.len - from;
+
+    n = n < cap - 1 ? n : cap - 1;
+    memcpy(out, s.ptr + from, n);
+    out[n] = '\0';
+}
+
+/* Counts a request once; of the first, keeps where it differs. */
+static void replay_differs(trace *t, tcall_str is, tcall_str was)
+{
+    size_t at = 0;
+
+    if (!t->differs && !t->differs_here) {
+        while (at < is.len && at < was.len && is.ptr[at] == was.ptr[at])
+            at++;
+        replay_show(t->is, sizeof t->is, is, at);
+        replay_show(t->was, sizeof t->was, was, at);
+    }
     t->differs += !t->differs_here;
     t->differs_here = true;
 }
@@ -628,15 +688,18 @@ static int replay_write(void *user, const char *bytes, size_t len)
     size_t taken = len < 0x7fff ? len : 0x7fff, left = taken;
 
     while (left && !t->differs_here) {
-        tcall_str s = replay_request(t);
-        size_t n = s.len - t->given < left ? s.len - t->given : left;
+        tcall_str s = replay_request(t), is = {bytes, left};
+        size_t n;
 
-        if (!n || memcmp(s.ptr + t->given, bytes, n) != 0)
-            replay_differs(t);
+        s.ptr += t->given;
+        s.len -= t->given;
+        n = s.len < left ? s.len : left;
+        if (!n || memcmp(s.ptr, bytes, n) != 0)
+            replay_differs(t, is, s);
         bytes += n;
         left -= n;
         t->given += n;
-        if (t->given == s.len && s.len)
+        if (n == s.len && n)
             trace_done(t);
     }
     return (int)taken;
@@ -652,7 +715,8 @@ static int replay_read(void *user, char *bytes, size_t cap)
         int r = trace_ended(t);
 
         if (trace_has(t, "write").tok) {
-            replay_differs(t); /* it was longer */
+            tcall_str none = {"", 0}; /* it was longer */
+            replay_differs(t, none, tcall_json_str(trace_has(t, "write")));
         } else if (trace_has(t, "status").tok) {
             t->res->status = tcall_json_int(trace_has(t, "status"), 0);
             t->res->retry_after_ms =
@@ -728,6 +792,30 @@ static inline tcall_transport trace_replay(trace *t, FILE *file)
     t->file = file;
     r.user = t;
     return r;
+}
+
+/* Sets provider and model to those of the file's first request, if it names
+ * them; before the replay begins. */
+static inline void trace_origin(trace *t)
+{
+    static const char *const keys[] = {"provider", "model"};
+    const char **to[2];
+    int i;
+
+    to[0] = &t->provider;
+    to[1] = &t->model;
+    while (trace_more(t) && !trace_has(t, "open").tok)
+        trace_done(t);
+    for (i = 0; i < 2 && t->value.tok; i++) {
+        tcall_json name = tcall_json_get(trace_has(t, "open"), keys[i]);
+        tcall_str s = tcall_json_str(name);
+        size_t n = s.len < sizeof t->names[i] ? s.len : sizeof t->names[i] - 1;
+        memcpy(t->names[i], s.ptr ? s.ptr : "", n);
+        *to[i] = n ? t->names[i] : NULL;
+    }
+    trace_done(t);
+    rewind(t->file);
+    t->ms = 0;
 }
 
 static inline void trace_free(trace *t)

@@ -69,7 +69,11 @@ TCALL_API int tcall_agent_step(tcall_agent *agent);
 /* Sleeps by transport.wait as agent->wait says, but at most TCALL_WAIT_MOST_MS,
  * in loops around tcall_agent_step. */
 TCALL_API void tcall_agent_wait(tcall_agent *agent);
-/* Returns the model's text of this turn; it is valid until the next step. */
+/* Returns the model's text of this turn: all that came after its last call, or,
+ * where nothing did, before that; of texts that are marked so (Responses) the
+ * final answer. Several texts are joined in the free part of the block once the
+ * turn is over; where that is too small, the last one is returned. It is valid
+ * until the next step, or call with this tcall. */
 TCALL_API tcall_str tcall_agent_text(const tcall_agent *agent);
 /* Ends the turn with TCALL_E_CANCELLED at the next step. It only sets a flag: a
  * signal handler or an interrupt may call it. */
@@ -109,6 +113,7 @@ struct tcall_agent {
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
     bool unanswered;   /* the last question was taken back */
+    bool last_round;   /* calls of this answer do not run: it asked for words */
     bool picked;       /* the offer is only made smaller from now on */
     size_t offer_size; /* bytes of tc->offer */
     uint16_t tries;    /* of this request */

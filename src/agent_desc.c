@@ -3,6 +3,7 @@
 #include "call.c"
 #include "answer.c"
 #include "provider.c"
+#include "mend.c"
 
 /* ==========================================================================
  * >>agent_desc: is a desc complete, and is what it adds to requests allowed
@@ -48,7 +49,8 @@ static const char *const tcall_agent_own_members_[] = {
     "store",       "toolConfig",    "parallel_tool_calls",
     "tool_choice", "stream_options"};
 
-static const char *tcall_agent_extra_problem_(const char *extra)
+static const char *tcall_agent_extra_problem_(tcall_block *block,
+                                              const char *extra)
 {
     size_t i;
     if (!extra)
@@ -59,6 +61,8 @@ static const char *tcall_agent_extra_problem_(const char *extra)
         if (tcall_text_get_(tcall_text_space_(extra),
                             tcall_agent_own_members_[i]))
             return "extra holds a member that each request has already";
+    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+        return "extra holds a member twice: leave one out";
     return NULL;
 }
 
@@ -120,7 +124,7 @@ tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
     const char *problem = tcall_agent_left_out_(desc);
     if (!problem)
-        problem = tcall_agent_extra_problem_(desc->extra);
+        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 

@@ -340,10 +340,11 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 }
 
 /* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_last_round_(const tcall_agent *agent)
+static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
-    return agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-           agent->turn.calls >= agent->desc.max_calls;
+    return !agent->turn.plan &&
+           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -358,7 +359,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
     request.extra = desc->extra;
     request.stream = desc->stream;
     request.no_parallel = desc->no_parallel;
-    if (!agent->turn.plan && tcall_agent_last_round_(agent))
+    if (agent->last_round)
         request.choice = TCALL_CHOICE_NONE;
     desc->provider->write(desc->provider, writer, &request);
     return tcall_writer_flush(writer);
@@ -479,6 +480,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
+    agent->last_round = tcall_agent_is_last_round_(agent);
     result = tcall_agent_count_(agent);
     if (result == TCALL_OK && tcall_agent_widen_(agent))
         result = tcall_agent_count_(agent);
@@ -835,19 +837,46 @@ TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
         block->low = agent->chat.start + last;
 }
 
+/* Adds a further text to one, in the free part of the block. Where that has no
+ * room for both, or a call is at work there, the further one counts alone. */
+static tcall_str tcall_agent_join_(const tcall_agent *agent, tcall_str text,
+                                   tcall_str more)
+{
+    const tcall_block *block = &agent->desc.tc->block;
+    /* Words that are items of their own were told so. */
+    const bool parted =
+        agent->desc.provider->reasoning == TCALL_REASONING_ELEMENTS;
+    const tcall_str between = tcall_str_of(parted ? "\n\n" : "");
+    const size_t len = text.len + between.len + more.len;
+    char *gap = tcall_block_gap_(block);
+    if (!text.len || len > tcall_block_free_(block) ||
+        agent->state != TCALL_AGENT_IDLE_)
+        return more;
+    tcall_copy_(tcall_copy_(tcall_copy_(gap, text), between), more);
+    return tcall_slice_(gap, len);
+}
+
 tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
-    /* The last text since the user spoke: others came before calls. */
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_TEXT)
-            text = item.text;
-        else if (item.kind == TCALL_ITEM_USER)
-            text = tcall_slice_(NULL, 0);
+    while (tcall_chat_next(&agent->chat, &at, &item)) {
+        if (item.kind == TCALL_ITEM_USER)
+            text.len = 0;
+        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
+            continue;
+        if (rank > best)
+            text.len = 0;
+        best = rank;
+        text = tcall_agent_join_(agent, text, item.text);
+    }
     return text;
 }
 

@@ -15,7 +15,7 @@
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
     X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
     X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, TCALL_FIELD_RESTART, 0, "message")                                \
+    X(1, 0, 0, "message")                                                  \
     X(2, 0, 0, "usage")                                                    \
     X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
     X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
@@ -65,8 +65,9 @@ static const tcall_word tcall_anthropic_stops_[] = {
     {NULL, 0},
 };
 
-/* Of blocks, and the event that ends a stream. */
+/* Of blocks, and the events that begin and end a stream. */
 static const tcall_word tcall_anthropic_types_[] = {
+    {"message_start", TCALL_MEANS_RESTART},
     {"message_stop", TCALL_MEANS_ANSWER_ENDS},
     {"tool_use", TCALL_MEANS_CALL},
     {"text", TCALL_MEANS_TEXT},
@@ -156,6 +157,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     TCALL_STRICT_ANTHROPIC,
     TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
         TCALL_QUIRK_NO_FORCE,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_ANTHROPIC_ */

@@ -283,7 +283,9 @@ TCALL_SHARED_ bool tcall_number_ends_(uint8_t state)
 typedef struct tcall_num_ {
     const char *first, *last; /* neither is 0; both NULL: the number is 0 */
     int top;
-    int sign; /* -1, 0, 1 */
+    int sign;   /* -1, 0, 1 */
+    bool minus; /* also of -0 */
+    bool cut;   /* digits follow the last one, not all of them 0 */
 } tcall_num_;
 
 /* Greater exponents are no different from this one. Ten times it fits an int
@@ -312,6 +314,8 @@ TCALL_SHARED_ tcall_num_ tcall_num_read_(tcall_str text)
     tcall_num_ number;
     number.first = number.last = NULL;
     number.sign = 0;
+    number.minus = minus;
+    number.cut = false;
     for (at += minus; at < end && (*at | 0x20) != 'e'; at++) {
         if (*at == '.') {
             point = at;
@@ -394,20 +398,244 @@ TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
     return true;
 }
 
-/* Returns digits * 10^exponent. It is the nearest double for up to 2^53 and
- * 10^22, which doubles hold exactly; else it may be off by a few units in the
- * last place. */
-TCALL_SHARED_ double tcall_decimal_(uint64_t digits, int exponent)
+/* ---- doubles ----
+ *
+ * A decimal becomes the nearest double; of two that are as near, the even one.
+ * Its first 64 bits are worked out, rounded down. They decide, unless the
+ * middle of two doubles lies within their error: then all digits of the decimal
+ * are compared with the exact digits of that middle. A double is written with
+ * its own exact digits.
+ */
+
+/* A double as an integer; on an AVR it has four bytes. */
+#if DBL_MANT_DIG == 24
+typedef uint32_t tcall_bits_;
+#else
+typedef uint64_t tcall_bits_;
+#endif
+#define TCALL_INFINITE_ \
+    ((tcall_bits_)(2 * DBL_MAX_EXP - 1) << (DBL_MANT_DIG - 1))
+
+enum {
+    TCALL_LEAST_EXPONENT_ = DBL_MIN_EXP - DBL_MANT_DIG, /* of the last bit */
+    TCALL_BIG_LIMBS_ = (37 - TCALL_LEAST_EXPONENT_) / 32
+};
+
+typedef struct tcall_big_ {
+    int limbs; /* in use; the same of all that are worked with together */
+    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
+} tcall_big_;
+
+/* Sets it to number * 2^shift. */
+static void tcall_big_set_(tcall_big_ *big, int limbs, uint64_t number,
+                           int shift)
 {
-    double value = (double)digits, power;
-    int steps = exponent < 0 ? -exponent : exponent, i;
-    for (; steps > 0 && value > 0 && value <= DBL_MAX; steps -= 22) {
-        power = 1;
-        for (i = 0; i < 22 && i < steps; i++)
-            power *= 10;
-        value = exponent < 0 ? value / power : value * power;
+    int i = shift / 32;
+    big->limbs = limbs;
+    memset(big->limb, 0, (size_t)limbs * sizeof *big->limb);
+    for (shift %= 32; number; shift = 0) {
+        big->limb[i++] = (uint32_t)(number << shift & 0xFFFFFFFFu);
+        number >>= 32 - shift;
     }
-    return value;
+}
+
+static void tcall_big_times_ten_(tcall_big_ *big)
+{
+    uint64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += (uint64_t)big->limb[i] * 10;
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFFu);
+        carry >>= 32;
+    }
+}
+
+/* Takes away what is not more. */
+static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+{
+    int64_t carry = 0;
+    int i;
+    for (i = 0; i < big->limbs; i++) {
+        carry += big->limb[i];
+        carry -= other->limb[i];
+        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
+        carry = carry < 0 ? -1 : 0;
+    }
+}
+
+static bool tcall_big_less_(const tcall_big_ *a, const tcall_big_ *b)
+{
+    int i = a->limbs - 1;
+    while (i > 0 && a->limb[i] == b->limb[i])
+        i--;
+    return a->limb[i] < b->limb[i];
+}
+
+/* The exact decimal digits of a binary number; the next is value / scale. */
+typedef struct tcall_exact_ {
+    tcall_big_ value, scale;
+    int top; /* the first digit, which is not 0, is worth digit * 10^top */
+} tcall_exact_;
+
+/* Begins the digits of fraction * 2^exponent. */
+static void tcall_exact_init_(tcall_exact_ *digits, uint64_t fraction,
+                              int exponent)
+{
+    int up = exponent > 0 ? exponent : 0, down = up - exponent;
+    int bits = up + DBL_MANT_DIG + 9; /* scale may become ten times value */
+    int limbs = ((down > bits ? down : bits) + 36) / 32;
+    tcall_big_set_(&digits->value, limbs, fraction, up);
+    tcall_big_set_(&digits->scale, limbs, 1, down);
+    digits->top = 0;
+    while (!tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->scale);
+        digits->top++;
+    }
+    while (tcall_big_less_(&digits->value, &digits->scale)) {
+        tcall_big_times_ten_(&digits->value);
+        digits->top--;
+    }
+}
+
+/* Returns the next digit; after the last one 0. */
+static int tcall_exact_next_(tcall_exact_ *digits)
+{
+    int digit = 0;
+    for (; !tcall_big_less_(&digits->value, &digits->scale); digit++)
+        tcall_big_subtract_(&digits->value, &digits->scale);
+    tcall_big_times_ten_(&digits->value);
+    return digit;
+}
+
+/* Returns whether other digits than 0 follow. */
+static bool tcall_exact_left_(const tcall_exact_ *digits)
+{
+    uint32_t left = 0;
+    int i;
+    for (i = 0; i < digits->value.limbs; i++)
+        left |= digits->value.limb[i];
+    return left != 0;
+}
+
+/* Compares a positive number with fraction * 2^exponent. Gives < 0, 0 or > 0.
+ * Returns false when it hangs on digits that were cut off. */
+TCALL_NOINLINE_ static bool tcall_num_beside_(const tcall_num_ *number,
+                                              uint64_t fraction, int exponent,
+                                              int *order)
+{
+    const char *at = number->first;
+    tcall_exact_ exact;
+    tcall_exact_init_(&exact, fraction, exponent);
+    *order = number->top - exact.top;
+    while (!*order && at <= number->last)
+        *order = tcall_num_digit_(number, &at) - tcall_exact_next_(&exact);
+    if (*order)
+        return true;
+    *order = number->cut - tcall_exact_left_(&exact);
+    return !(number->cut && *order == 0);
+}
+
+/* The first 64 bits of a number: it is fraction * 2^exponent, or more by less
+ * than error * 2^exponent. */
+typedef struct tcall_binary_ {
+    uint64_t fraction; /* its highest bit is set */
+    int exponent;
+    unsigned error;
+} tcall_binary_;
+
+static void tcall_binary_normalize_(tcall_binary_ *binary)
+{
+    while (!(binary->fraction >> 63)) {
+        binary->fraction <<= 1;
+        binary->exponent--;
+    }
+}
+
+/* Multiplies by a number that is rounded down as well, or exact. */
+static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
+{
+    const uint64_t half = 0xFFFFFFFFu;
+    uint64_t high = binary->fraction >> 32, low = binary->fraction & half;
+    uint64_t upper = factor.fraction >> 32, lower = factor.fraction & half;
+    uint64_t middle = high * lower + (low * lower >> 32);
+    low = low * upper + (middle & half);
+    binary->fraction = high * upper + (middle >> 32) + (low >> 32);
+    binary->exponent += 64 + factor.exponent;
+    binary->error += 6; /* at most 4 by the product, 2 by the factor */
+    tcall_binary_normalize_(binary);
+}
+
+/* Returns the first bits of a positive number. Digits after the 19th are less
+ * than 19 units, for 10^18 is more than 2^64 / 19. */
+static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
+{
+    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
+    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
+    const char *at = number->first;
+    int count = 0, left;
+    for (; count < 19 && at <= number->last; count++)
+        binary.fraction =
+            binary.fraction * 10 + (uint64_t)tcall_num_digit_(number, &at);
+    tcall_binary_normalize_(&binary);
+    left = number->top - count + 1;
+    for (; left < 0; left += 19)
+        tcall_binary_multiply_(&binary, small);
+    for (; left >= 19; left -= 19)
+        tcall_binary_multiply_(&binary, large);
+    for (; left > 0; left--)
+        power.fraction *= 10;
+    tcall_binary_normalize_(&power);
+    tcall_binary_multiply_(&binary, power);
+    return binary;
+}
+
+/* Gives the bits of the nearest double of a positive number that is within
+ * their decimal places. Returns false when it hangs on digits that were cut
+ * off. */
+static bool tcall_num_round_(const tcall_num_ *number, uint64_t *bits)
+{
+    tcall_binary_ binary = tcall_num_binary_(number);
+    int drop = 64 - DBL_MANT_DIG, below, order;
+    uint64_t rest, half;
+    if (drop < TCALL_LEAST_EXPONENT_ - binary.exponent)
+        drop = TCALL_LEAST_EXPONENT_ - binary.exponent;
+    for (; drop > 63; drop--, binary.exponent++)
+        binary.fraction >>= 1;
+    half = (uint64_t)1 << (drop - 1);
+    rest = binary.fraction & (2 * half - 1);
+    *bits = binary.fraction >> drop;
+    below = binary.exponent + drop - 1; /* exponent of the bit after the last */
+    order = rest > half ? 1 : -1;
+    if (rest <= half && half - rest <= binary.error) {
+        if (!tcall_num_beside_(number, *bits * 2 + 1, below, &order))
+            return false;
+        order += order == 0 && *bits & 1;
+    }
+    /* above the least exponent the highest bit adds one to the exponent */
+    *bits += order > 0;
+    *bits += (uint64_t)(below + 1 - TCALL_LEAST_EXPONENT_)
+             << (DBL_MANT_DIG - 1);
+    return true;
+}
+
+/* Stores the nearest double; of what is too small, 0. Returns false where it is
+ * too large, or hangs on digits that were cut off. */
+TCALL_SHARED_ bool tcall_num_double_(const tcall_num_ *number, void *to)
+{
+    uint64_t bits = 0;
+    tcall_bits_ out;
+    if (number->sign && number->top > DBL_MAX_10_EXP)
+        return false;
+    if (number->sign && number->top >= DBL_MIN_10_EXP - DBL_DIG - 3 &&
+        !tcall_num_round_(number, &bits))
+        return false;
+    if (bits >= TCALL_INFINITE_)
+        return false;
+    out = (tcall_bits_)bits;
+    out |= (tcall_bits_)number->minus << (8 * sizeof out - 1);
+    memcpy(to, &out, sizeof out);
+    return true;
 }
 
 /* ---- hash ---- */

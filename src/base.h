@@ -174,7 +174,9 @@ typedef uint64_t tcall_uint;
     X(EMPTY, "empty", "the answer holds neither words nor a call")            \
     X(UNHANDLED, "unhandled",                                                 \
       "the provider sent something that is not handled here")                 \
-    X(QUOTA, "quota", "the account has no quota or credit left")
+    X(QUOTA, "quota", "the account has no quota or credit left")              \
+    X(NO_ANSWER, "no-answer",                                                 \
+      "what came is complete, but no answer in the format of this provider")
 
 /* All of them, in the order of their numbers, which no switch changes. */
 #define TCALL_ERRORS(X)  \

@@ -139,6 +139,11 @@ struct tcall_call {
     int incomplete;       /* < 0: why the call is not whole; it will not run */
     tcall_session *session; /* NULL: that of the registry */
     const tcall_turn *turn; /* it belongs to; NULL: to none */
+    /* Which call of the conversation it is, said by an agent: the numbers of
+     * its turn, of the answer in that, and of the call in the answer. No other
+     * call has the same; 0: made without an agent. */
+    uint32_t turn_id;
+    uint16_t round, position;
     /* What became of it. */
     bool validated; /* the schema holds */
     bool repaired;  /* by the repair callback: untrusted */

@@ -20,7 +20,8 @@ enum {
 };
 
 enum {
-    TCALL_FLAG_SYNTHETIC_ID_ = 1,
+    TCALL_FLAG_MADE_ID_ = 1, /* the last nine bytes of the id are one that was
+                                made up; it came with those before them */
     TCALL_FLAG_RAW_ = 2,
     TCALL_FLAG_DROPPED_ = 4, /* tcall_item.reasoning_dropped */
     TCALL_FLAG_OBJECT_ = 8,  /* tcall_item.is_object */
@@ -33,14 +34,18 @@ enum {
 
 /* Has bytes only, because an item begins at any address. */
 typedef struct tcall_item_head_ {
-    uint8_t kind;          /* tcall_kind, or one of the reader's own */
-    uint8_t flags;         /* TCALL_FLAG_..._ */
-    uint8_t index, choice; /* of a call while its answer is read */
+    uint8_t kind;  /* tcall_kind, or one of the reader's own */
+    uint8_t flags; /* TCALL_FLAG_..._ */
+    uint8_t index; /* of a call while its answer is read */
     int8_t error;
     uint8_t len[TCALL_PARTS_][sizeof(uint32_t)];
 } tcall_item_head_;
 
 #define TCALL_HEAD_ sizeof(tcall_item_head_)
+
+/* Bytes of an id that is made here: every provider takes nine letters and
+ * digits. */
+enum { TCALL_MADE_ID_ = 9 };
 
 /* The header of the item at this place in the block. */
 TCALL_SHARED_ tcall_item_head_ *tcall_head_at_(const tcall_chat *chat,
@@ -84,6 +89,15 @@ TCALL_SHARED_ tcall_str tcall_head_part_(const tcall_item_head_ *head, int part)
 {
     const char *bytes = (const char *)head + tcall_head_end_(head, part - 1);
     return tcall_slice_(bytes, tcall_head_len_(head, part));
+}
+
+/* The id of an item: no other call of the conversation has it. */
+static tcall_str tcall_head_id_(const tcall_item_head_ *head)
+{
+    tcall_str id = tcall_head_part_(head, TCALL_PART_ID_);
+    return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
+               ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
+               : id;
 }
 
 /* Parts by number, for loops over them. */
@@ -156,7 +170,7 @@ static uint8_t tcall_item_flags_(const tcall_item *item)
 {
     uint8_t flags = 0;
     if (item->synthetic_id)
-        flags |= TCALL_FLAG_SYNTHETIC_ID_;
+        flags |= TCALL_FLAG_MADE_ID_;
     if (item->raw)
         flags |= TCALL_FLAG_RAW_;
     if (item->reasoning_dropped)
@@ -221,16 +235,6 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
-int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
-{
-    tcall_item image = *item;
-    if (item->kind != TCALL_ITEM_IMAGE)
-        return tcall_chat_copy_(chat, item);
-    tcall_chat_overwrite_(chat, item->text);
-    image.text = tcall_slice_((const char *)&item->text, sizeof item->text);
-    return tcall_chat_copy_(chat, &image);
-}
-
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
@@ -240,7 +244,9 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         return false;
     item->kind = head->kind;
     item->error = head->error;
-    item->synthetic_id = (head->flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item->synthetic_id =
+        head->flags & TCALL_FLAG_MADE_ID_ &&
+        tcall_head_len_(head, TCALL_PART_ID_) <= TCALL_MADE_ID_;
     item->raw = (head->flags & TCALL_FLAG_RAW_) != 0;
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
@@ -250,10 +256,18 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
         *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
         bytes += len;
     }
+    item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
     *at += (size_t)(bytes - (const char *)head);
     return true;
+}
+
+/* Is it said by the user's side? Results of tools are. */
+TCALL_SHARED_ bool tcall_item_is_users_(const tcall_item *item)
+{
+    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
+           item->kind == TCALL_ITEM_IMAGE;
 }
 
 /* Does the user begin to speak with this item? His images come first. */
@@ -321,13 +335,142 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
     }
 }
 
-/* Makes up an id of nine letters and digits: every provider takes those. */
-TCALL_SHARED_ tcall_str tcall_chat_make_id_(tcall_chat *chat, char id[9])
+/* ---- ids ----
+ *
+ * Providers give ids that repeat, or none. A call that comes into the
+ * conversation keeps its id only if no other call there has it, and none has
+ * one that becomes the same where a provider has to get another: so the ids of
+ * a request differ, whoever gets it, and are the same in the next one.
+ */
+
+/* Makes nine letters and digits of an id, always the same ones. */
+TCALL_SHARED_ tcall_str tcall_short_id_(tcall_str id, char made[TCALL_MADE_ID_])
 {
-    uint32_t number = ++chat->made;
-    int i;
-    memcpy(id, "call", 4);
-    for (i = 8; i > 3; i--, number /= 10)
-        id[i] = (char)('0' + number % 10);
-    return tcall_slice_(id, 9);
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
+        low = low * 31 + (high >> 16);
+    }
+    for (i = 0; i < TCALL_MADE_ID_; i++) {
+        uint32_t *half = i < 5 ? &high : &low;
+        made[i] = digits[*half % 36];
+        *half /= 36;
+    }
+    return tcall_slice_(made, TCALL_MADE_ID_);
+}
+
+/* Has a call before this place the id, or could a provider get one for both? */
+static bool tcall_chat_has_id_(const tcall_chat *chat, size_t end, tcall_str id)
+{
+    char made[TCALL_MADE_ID_], others[TCALL_MADE_ID_];
+    const tcall_str brief = tcall_short_id_(id, made);
+    size_t at = 0;
+    tcall_item item;
+    while (chat->start + at < end && tcall_chat_next(chat, &at, &item)) {
+        tcall_str other;
+        if (item.kind != TCALL_ITEM_CALL)
+            continue;
+        other = tcall_short_id_(item.id, others);
+        if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||
+            tcall_str_eq(item.id, brief))
+            return true;
+    }
+    return false;
+}
+
+/* Makes up the id that the call at this place is to get after the one it came
+ * with; gives an empty one where it keeps its own. */
+TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
+                                           char made[TCALL_MADE_ID_])
+{
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    tcall_str id = tcall_head_id_(head);
+    if (id.len && !tcall_chat_has_id_(chat, at, id))
+        return tcall_slice_(made, 0);
+    head->flags |= TCALL_FLAG_MADE_ID_;
+    id = tcall_slice_(made, TCALL_MADE_ID_);
+    do {
+        uint32_t number = ++chat->made;
+        int i;
+        memcpy(made, "call", 4);
+        for (i = TCALL_MADE_ID_ - 1; i > 3; i--, number /= 10)
+            made[i] = (char)('0' + number % 10);
+    } while (tcall_chat_has_id_(chat, at, id));
+    return id;
+}
+
+/* Has the call a result from this place on? */
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
+{
+    tcall_item item;
+    while (tcall_chat_next(chat, &at, &item))
+        if (item.kind == TCALL_ITEM_RESULT && tcall_str_eq(item.id, id))
+            return true;
+    return false;
+}
+
+/* Finds the call that a result with this id belongs to: the first of the last
+ * answer that has it, or came with it, and has no result. Gives its own id. */
+TCALL_SHARED_ bool tcall_chat_asked_(const tcall_chat *chat, tcall_str *id)
+{
+    size_t at = 0, answer = 0, next = 0;
+    tcall_item item;
+    bool model = false, users;
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        users = tcall_item_is_users_(&item);
+        if (!model && !users)
+            answer = at;
+        model = !users;
+    }
+    for (at = next = answer; tcall_chat_next(chat, &next, &item); at = next) {
+        tcall_str came = tcall_head_part_(
+            tcall_head_at_(chat, chat->start + at), TCALL_PART_ID_);
+        if (came.ptr != item.id.ptr || item.synthetic_id)
+            came.len -= item.id.len;
+        if (item.kind == TCALL_ITEM_CALL &&
+            (tcall_str_eq(item.id, *id) || tcall_str_eq(came, *id)) &&
+            !tcall_chat_answers_(chat, next, item.id)) {
+            *id = item.id;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Gives the call that was added last the id it needs. */
+static int tcall_chat_name_(tcall_chat *chat, size_t at)
+{
+    char made[TCALL_MADE_ID_];
+    tcall_str id = tcall_chat_new_id_(chat, at, made);
+    tcall_item_head_ *head = tcall_head_at_(chat, at);
+    size_t end = at + tcall_head_end_(head, TCALL_PART_ID_);
+    if (!tcall_block_room_(chat->block, id.len)) {
+        chat->block->low = at;
+        return TCALL_E_MEMORY;
+    }
+    tcall_chat_shift_(chat, end, end + id.len);
+    tcall_copy_(chat->block->base + end, id);
+    tcall_head_set_len_(head, TCALL_PART_ID_,
+                        tcall_head_len_(head, TCALL_PART_ID_) + id.len);
+    return TCALL_OK;
+}
+
+int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
+{
+    const size_t at = chat->block->low;
+    tcall_item copy = *item;
+    int error;
+    if (item->kind == TCALL_ITEM_RESULT)
+        tcall_chat_asked_(chat, &copy.id);
+    if (item->kind == TCALL_ITEM_IMAGE) {
+        tcall_chat_overwrite_(chat, item->text);
+        copy.text = tcall_slice_((const char *)&item->text, sizeof item->text);
+    }
+    error = tcall_chat_copy_(chat, &copy);
+    return error == TCALL_OK && item->kind == TCALL_ITEM_CALL
+               ? tcall_chat_name_(chat, at)
+               : error;
 }

@@ -32,13 +32,14 @@ typedef struct tcall_item {
      * end too early without a word of the provider are found by tcall_hydrate.
      */
     int error;
-    tcall_str id; /* of a call, and of its result */
+    tcall_str id; /* of a call, and of its result; no other call has it */
     tcall_str name;
     /* The provider's signature of a reasoning, call or text; goes back with
      * the item, to the byte. */
     tcall_str signature;
     tcall_str text;
-    bool synthetic_id; /* the provider gave no id, this one was made up */
+    bool synthetic_id; /* the provider gave no id, nine letters and digits were
+                        * made up */
     bool raw; /* reasoning: text is the provider's own data, no words */
     bool reasoning_dropped; /* reasoning or signature did not fit the block */
     bool is_unsigned; /* call: of a provider that signs them, which gave no
@@ -57,7 +58,10 @@ typedef struct tcall_chat {
 /* Begins an empty conversation. Nothing else may be taken from the lower part
  * of the block afterwards. */
 TCALL_API void tcall_chat_init(tcall_chat *chat, tcall_block *block);
-/* Adds a copy of the item at the end; of an image only its place in memory,
+/* Adds a copy of the item at the end. A call that has no id, or that of a call
+ * before it, gets one that is made up, and so does its result: the first call
+ * of the last answer that came with the result's id, and has no result yet, is
+ * the one that it belongs to. Of an image only its place in memory is kept,
  * where it has to stay as long as the conversation holds it. Images that were
  * in that memory before are gone: a sentence says so in their place. Returns
  * TCALL_OK, or TCALL_E_MEMORY and nothing was added. */

@@ -76,8 +76,10 @@ void *tcall_find_service(const tcall_ctx *cx, const char *name)
 
 bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 {
-    return cx->tc && (permissions & ~(tcall_may_(cx->tc, cx->call->tool) &
-                                      cx->tc->desc.allow)) == 0;
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)

@@ -14,7 +14,8 @@ enum {
     TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
     TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
     TCALL_FRAME_BETWEEN_, /* between two documents */
-    TCALL_FRAME_DOCUMENT_
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
 /* Bytes in a row of comments, blank lines and documents that say nothing: a
@@ -45,9 +46,16 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
+    reader->in_page = true;
     if (tcall_reasoning_kept_(reader) != provider->reasoning &&
         !tcall_reasoning_is_free_(reader))
         tcall_reader_fail_(reader, TCALL_E_USAGE);
+}
+
+/* Is it a stream of server-sent events? */
+static bool tcall_reader_in_lines_(const tcall_reader *reader)
+{
+    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -55,16 +63,16 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     const uint8_t half_row = reader->scan.half_row;
     const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
-    if (!reader->any_document)
-        reader->answer.message[0] = 0;
+    reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->told = false;
+    reader->whole = reader->piece = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
     tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
                     reader);
-    reader->scan.split = TCALL_STREAMS_;
+    reader->scan.lone = true;
+    reader->scan.split = tcall_reader_in_lines_(reader);
     reader->scan.half_row = half_row;
     reader->scan.half = half;
     tcall_scan_feed(&reader->scan, "{", 1);
@@ -72,12 +80,17 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
+    if (reader->event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
+    reader->known = reader->known || reader->told;
     if (reader->whole && !reader->begins)
         reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -86,12 +99,6 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 {
     reader->state = TCALL_FRAME_LINE_;
     reader->match = 0;
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 /* Takes bytes of a document, up to its end or, with SSE, to that of the line.
@@ -120,12 +127,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
-/* Keeps the beginning of what may be no answer. */
-static void tcall_reader_page_(tcall_reader *reader, char c)
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
+                               size_t len)
 {
-    if (!reader->any_document)
-        tcall_append_cut_(reader->answer.message, TCALL_PAGE_,
-                          tcall_slice_(c >= ' ' && c < 0x7F ? &c : " ", 1));
+    char *page = reader->answer.message;
+    size_t at = strlen(page), i;
+    if (!reader->in_page)
+        return;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
 }
 
 /* The name of an SSE field: those of "data:" count, and of "error:", which
@@ -150,7 +164,10 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
         reader->complete = true;
-        reader->state = TCALL_FRAME_IGNORED_;
+        reader->state = TCALL_FRAME_OVER_;
+    } else if (tcall_reader_in_lines_(reader) && c &&
+               strchr("ntf\"-0123456789", c)) {
+        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
     }
@@ -170,6 +187,8 @@ static void tcall_reader_line_end_(tcall_reader *reader)
 static void tcall_reader_byte_(tcall_reader *reader, char c)
 {
     bool after_cr = reader->after_cr;
+    if (reader->state == TCALL_FRAME_OVER_)
+        return;
     reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
@@ -178,10 +197,10 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
         if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
             return;
         reader->sse = c != '{' && c != '[';
+        reader->several = c == '[';
         reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
                                                        : TCALL_FRAME_BETWEEN_;
     }
-    tcall_reader_page_(reader, c);
     if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
     else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
@@ -198,6 +217,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
     if (!reader->any_document)
         return;
     answer->message[0] = 0;
+    reader->in_page = false;
     tcall_append_cut_(answer->message, sizeof answer->message,
                       tcall_str_of("comments or empty events without end"));
 }
@@ -205,6 +225,7 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
 int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
+    tcall_reader_page_(reader, bytes, len);
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
@@ -212,8 +233,6 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
             tcall_reader_byte_(reader, *bytes++);
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
         tcall_reader_fail_silence_(reader);
-    while (bytes < end)
-        tcall_reader_page_(reader, *bytes++);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
 
@@ -243,19 +262,23 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    char id[9];
+    char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_head_len_(head, TCALL_PART_ID_)) {
-        head->flags |= TCALL_FLAG_SYNTHETIC_ID_;
-        if (!tcall_reader_add_(reader, TCALL_PART_ID_,
-                               tcall_chat_make_id_(reader->chat, id)))
-            return false;
-    }
+    if (!tcall_reader_add_(
+            reader, TCALL_PART_ID_,
+            tcall_chat_new_id_(reader->chat, reader->element, id)))
+        return false;
     head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
@@ -308,22 +331,33 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
     }
 }
 
+/* Why an answer is none that ends as its format says. */
+static int tcall_reader_lacks_(const tcall_reader *reader)
+{
+    const bool alone = !reader->sse && !reader->several &&
+                       reader->event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->complete)
+        return TCALL_E_PROVIDER;
+    if (!reader->any_document && reader->sse)
+        return TCALL_E_PROTOCOL;
+    /* A stream may have been cut between two documents, one by itself not. */
+    if (reader->any_document && !reader->in_document &&
+        (alone || !reader->known))
+        return TCALL_E_NO_ANSWER;
+    return TCALL_E_TRUNCATED;
+}
+
 /* Is the answer over, and was it an answer? */
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    bool all_finished =
-        reader->finished && !(reader->began & ~reader->finished);
-    if (all_finished && !reader->begins)
+    if (reader->finished && !reader->begins)
         reader->complete = true;
-    if (answer->error)
-        return;
-    if (answer->message[0] && reader->any_document && !reader->complete)
-        answer->error = TCALL_E_PROVIDER;
-    else if (!reader->complete || reader->in_document)
-        answer->error = reader->sse && !reader->any_document
-                            ? TCALL_E_PROTOCOL
-                            : TCALL_E_TRUNCATED;
+    if (!answer->error && (!reader->complete || reader->in_document))
+        answer->error = tcall_reader_lacks_(reader);
+    if (reader->in_page && reader->any_document &&
+        answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
 }
 
 /* Says how large the block should have been. */

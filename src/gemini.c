@@ -72,8 +72,8 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
- * "error" is the member for a failure. Signatures are of parts: there is no
- * reasoning by itself. */
+ * "error" is the member for a failure. Signatures are of parts: of reasoning
+ * those go back that have one. */
 static const tcall_forms_ tcall_gemini_forms_ = {
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
@@ -82,7 +82,7 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    NULL,
+    "{'text':%t,'thought':true,'thoughtSignature':%s}",
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -148,7 +148,8 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
     TCALL_STRICT_NONE,
-    0,
-    NULL};
+    TCALL_QUIRK_ORDERED,
+    NULL,
+    TCALL_TURNS_RESULTS_ALONE};
 
 #endif /* TCALL_HAS_GEMINI_ */

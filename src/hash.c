@@ -321,13 +321,12 @@ static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
     return r;
 }
 
-/* Of the tool's definition and the arguments: what runs, exactly. */
-TCALL_SHARED_ int tcall_hash_call_(tcall *tc, const tcall_call *call,
-                                   uint64_t *out)
+uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
 {
-    int r = tcall_hash_asked_(tc, call, out);
-    *out += tcall_hash_definition_(tc, call->tool);
-    return r;
+    uint64_t what;
+    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
+        return 0;
+    return what + tcall_hash_definition_(tc, call->tool);
 }
 
 uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
@@ -336,7 +335,9 @@ uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
     for (; call; call = call->turn ? call->turn->parent : NULL) {
         const tcall_session *session =
             call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
         tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
         if (!session)
             continue;
         tcall_chain_(tc, &key, session->id);

@@ -13,9 +13,15 @@ TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
 TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
 
 /* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of the ids of the call and of its session, the
- * session's agent, and, for a sub-agent, of the call that it works for. */
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other

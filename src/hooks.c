@@ -94,7 +94,7 @@ static bool tcall_cache_key_(tcall_ctx *cx, uint64_t *key)
     const tcall_session *session = cx->session;
     if (tcall_may_(cx->tc, cx->call->tool) &
             ~(unsigned)(TCALL_READ | TCALL_NETWORK) ||
-        tcall_hash_call_(cx->tc, cx->call, key) < 0)
+        !(*key = tcall_call_what(cx->tc, cx->call)))
         return false;
     *key +=
         tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(""));
@@ -259,7 +259,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);
@@ -362,6 +362,9 @@ static int tcall_ledger_wait_(tcall_ctx *cx, tcall_ledger *ledger,
         row = tcall_ledger_add_(ledger, key);
     if (!row)
         return TCALL_E_LIMIT;
+    /* What was asked before does not run: this is another question. */
+    if (row->what && row->what != what)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     row->what = what;
     row->state = TCALL_ASKED_;
     tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
@@ -380,9 +383,9 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     int r;
     if (call->error < 0 || call->approved || !tcall_needs_approval_(call))
         return TCALL_OK;
-    r = tcall_hash_call_(cx->tc, call, &what);
-    if (r < 0)
-        return r;
+    what = tcall_call_what(cx->tc, call);
+    if (!what)
+        return TCALL_E_MEMORY;
     same = row && row->what == what;
     used = row && row->state >= TCALL_SPENT_;
     if (used && !cx->ledger_used && (same || row->state == TCALL_RAN_))
@@ -398,11 +401,11 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
 }
 
 /* A verdict that is still LATER leaves the call waiting. */
-int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
+int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key, uint64_t what,
                         tcall_verdict verdict)
 {
     tcall_ledger_row *row = tcall_ledger_find_(ledger, key);
-    if (!row || row->state != TCALL_ASKED_)
+    if (!row || row->what != what || row->state != TCALL_ASKED_)
         return TCALL_E_UNKNOWN;
     if (verdict != TCALL_VERDICT_LATER)
         row->state =

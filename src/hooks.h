@@ -87,7 +87,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.
@@ -102,15 +103,15 @@ TCALL_API int tcall_audit_run_(tcall_ctx *cx, void *audit);
 
 /* Keeps approvals that come later, and what has run. A call that needs approval
  * waits (TCALL_E_APPROVAL) until tcall_ledger_decide gets a verdict for its
- * tcall_call_key. The verdict holds once, and only for the same definition of
- * the tool and the same arguments. A tool that is neither idempotent nor only
- * reads runs once for a key, also after a restart if the rows were kept: they
- * hold no pointers (keep desc.hash_key with them, and the conversation, see
- * tcall_agent_save). Agents may share a ledger when their sessions say which of
- * them it is, and sub-agents may: their calls have keys of their own. Where
- * there is a desc.approve, it is asked first. */
+ * tcall_call_key and tcall_call_what. The verdict holds once, and only for the
+ * same definition of the tool and the same arguments. A tool that is neither
+ * idempotent nor only reads runs once for a key, also after a restart if the
+ * rows were kept: they hold no pointers (keep desc.hash_key with them, and the
+ * conversation, see tcall_agent_save). Agents may share a ledger when their
+ * sessions say which of them it is, and sub-agents may: their calls have keys
+ * of their own. Where there is a desc.approve, it is asked first. */
 typedef struct tcall_ledger_row {
-    uint64_t key, what; /* tcall_call_key; hash of what is to run */
+    uint64_t key, what; /* tcall_call_key, tcall_call_what */
     uint32_t state;     /* 0: free */
 } tcall_ledger_row;
 typedef struct tcall_ledger {
@@ -127,11 +128,12 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
                     ledger),                                                   \
         TCALL_HOOK_("ledger", TCALL_WILL_FINALIZE, 0, tcall_ledger_end_,       \
                     ledger)
-/* Decides a call that waits: key is tcall_call_key of the call that
- * TCALL_EVENT_APPROVAL told of. Returns TCALL_OK, or TCALL_E_UNKNOWN when no
- * call with this key waits. */
+/* Decides a call that waits: key and what are tcall_call_key and
+ * tcall_call_what of the call as TCALL_EVENT_APPROVAL told of it. Returns
+ * TCALL_OK, or TCALL_E_UNKNOWN, and nothing is decided, where no call with this
+ * key waits, or it would do something else by now. */
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
-                                  tcall_verdict verdict);
+                                  uint64_t what, tcall_verdict verdict);
 
 /* Breaks loops within a turn (call->turn; calls without one count as one turn).
  * A call that was made before with success, and whose result nothing that ran

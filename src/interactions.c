@@ -156,6 +156,7 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     TCALL_REASONING_DATA, /* words and signatures */
     TCALL_STRICT_NONE,
     TCALL_QUIRK_ORDERED,
-    NULL};
+    NULL,
+    0};
 
 #endif /* TCALL_HAS_INTERACTIONS_ */

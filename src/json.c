@@ -37,11 +37,14 @@ TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
-/* Larger or smaller numbers would be infinity or 0 to most readers. */
+/* Larger numbers would be infinity to most readers. */
 TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
 {
     tcall_num_ n = tcall_num_read_(text);
-    return !n.sign || (n.top <= 308 && n.top >= -308);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
 }
 
 /* Whether two keys, the first of len bytes, are the same. */
@@ -252,22 +255,12 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     return (long)out;
 }
 
-/* The first 19 digits, which is all that 64 bits hold. */
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
-    const char *p;
-    uint64_t sum = 0;
     double out;
-    int digits;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
     n = tcall_num_read_(tcall_json_str(v));
-    if (!n.sign)
-        return 0;
-    p = n.first;
-    for (digits = 0; digits < 19 && p <= n.last; digits++)
-        sum = sum * 10 + (uint64_t)tcall_num_digit_(&n, &p);
-    out = tcall_decimal_(sum, n.top - digits + 1);
-    return n.sign < 0 ? -out : out;
+    return tcall_num_double_(&n, &out) ? out : fallback;
 }

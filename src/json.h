@@ -51,5 +51,6 @@ TCALL_API int64_t tcall_json_int64(tcall_json v, int64_t fallback);
 /* Fixed point without floating point: 21.5 with decimals 2 is 2150; surplus
  * digits are cut off. */
 TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
-/* Needs floating point, which nothing else here does. */
+/* Returns the nearest double, of two the even one; what is too small is 0.
+ * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);

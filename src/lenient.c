@@ -205,6 +205,65 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
     }
 }
 
+/* ---- what may be around the value ---- */
+
+/* What a key without quotes may begin with, beside $. */
+static bool tcall_lenient_alpha_(char c)
+{
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+}
+
+/* Skips a special token of a chat template, <|name|>. */
+static bool tcall_lenient_token_(tcall_lenient_ *text)
+{
+    size_t len = 2;
+    if (!tcall_lenient_sees_(text, "<|"))
+        return false;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
+    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
+        tcall_lenient_ahead_(text, len + 1) != '>')
+        return false;
+    tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at += len + 2;
+    return true;
+}
+
+/* Skips a tag that a chat template put around the call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
+{
+    static const char *const tags[] = {"<tool_call>",
+                                       "</tool_call>",
+                                       "<function_call>",
+                                       "</function_call>",
+                                       "<s>",
+                                       "</s>",
+                                       NULL};
+    return tcall_lenient_token_(text) ||
+           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+}
+
+/* Skips one end of a Markdown code block. */
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
+}
+
+/* Whether nothing is left but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    bool cut;
+    do
+        tcall_lenient_blank_(text);
+    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    cut = text->next < 0;
+    text->at = from;
+    tcall_lenient_blank_(text);
+    return cut;
+}
+
 /* ---- strings ---- */
 
 /* Returns the quote that closes the one that follows, or NULL. */
@@ -301,7 +360,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
         tcall_lenient_put_char_(text, '"');
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth == 0 && tcall_lenient_sees_(text, "```"))) {
+        !(text->scan.depth ? tcall_lenient_is_cut_(text)
+                           : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -328,6 +388,7 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
+    bool cut;
     uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
                         ? TCALL_N_MINUS_
                         : TCALL_N_START_;
@@ -347,14 +408,10 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
         if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
             return;
     }
-    text->at = from;
-    tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
-}
-
-/* What a key without quotes may begin with, beside $. */
-static bool tcall_lenient_alpha_(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
+    tcall_lenient_skip_(text, ".", 0);
+    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    text->at = cut ? text->end : from;
+    tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
 
 static bool tcall_lenient_alnum_(char c)
@@ -391,17 +448,19 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         {"None", "null", TCALL_FIX_PYTHON},
     };
     const char *from = text->at, *json = NULL;
-    const tcall_str rest = tcall_slice_(from, (size_t)(text->end - from));
     bool cut = false;
-    size_t i;
+    size_t i, len = 0;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+        len++;
     for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
         const char *word = literals[i].word;
         if (tcall_lenient_skip_(text, word, literals[i].fix))
             json = literals[i].json;
-        cut = cut || (rest.len < strlen(word) &&
-                      memcmp(word, rest.ptr, rest.len) == 0);
+        cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
+        text->at = from + len;
+        cut = cut && tcall_lenient_is_cut_(text);
         text->at = cut ? text->end : from;
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
@@ -464,42 +523,6 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
-}
-
-/* Skips a special token of a chat template, <|name|>. */
-static bool tcall_lenient_token_(tcall_lenient_ *text)
-{
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
-        return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
-}
-
-/* Skips a tag that a chat template put around the call. */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
-    return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
-}
-
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -571,6 +594,13 @@ static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
     text->at = from;
 }
 
+/* Whether what was written ends with a bracket or a string still open. */
+static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
+{
+    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
+           (text->scan.depth || !text->inside);
+}
+
 /* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
  * It must be a valid inside as a whole, and an object; else the first error
  * stays. */
@@ -582,13 +612,16 @@ static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
     tcall_lenient_put_char_(text, '"');
     tcall_lenient_content_(text, "\"");
     tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end &&
-        tcall_scan_done_(&text->scan)) {
-        tcall_lenient_inside_(text, from, NULL);
-        if (tcall_scan_is_object_(&text->scan)) {
+    if (!text->error && text->at == text->end) {
+        bool whole = tcall_scan_done_(&text->scan);
+        if (whole)
+            tcall_lenient_inside_(text, from, NULL);
+        if (whole && tcall_scan_is_object_(&text->scan)) {
             tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
             return;
         }
+        if (tcall_lenient_unclosed_(text))
+            error = TCALL_E_TRUNCATED;
     }
     text->error = error;
     text->where = where;
@@ -601,7 +634,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
     do {
         tcall_lenient_blank_(text);
-        tcall_lenient_piece_(text);
+        if (text->scan.depth && tcall_lenient_is_cut_(text))
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+        else
+            tcall_lenient_piece_(text);
         to = text->at;
     } while (!text->error && !tcall_scan_done_(&text->scan));
     if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
@@ -615,7 +651,9 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         tcall_lenient_inside_(text, from, quote);
     text->at = from;
     if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, TCALL_E_NOT_OBJECT);
+        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
+                                      ? TCALL_E_TRUNCATED
+                                      : TCALL_E_NOT_OBJECT);
     else if (text->inside)
         tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
 }

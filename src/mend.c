@@ -52,13 +52,15 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || head->error || !text.len)
+        if (head->kind != TCALL_ITEM_CALL || !text.len)
             continue;
         if (head->flags & TCALL_FLAG_OBJECT_) {
             if (tcall_has_key_twice_(block, text))
                 head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
             continue;
         }
+        if (head->error)
+            continue;
         mended = tcall_mended_(block, text, strict);
         if (!mended.len)
             continue;

@@ -90,6 +90,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  TCALL_QUIRK_WEAK_CHOICE |
                                                      TCALL_QUIRK_SAY_CONTEXT |
                                                      TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking"};
+                                                 "thinking",
+                                                 0};
 
 #endif /* TCALL_HAS_OLLAMA_ */

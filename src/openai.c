@@ -24,7 +24,7 @@
     X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
       "native_finish_reason")                         /* of OpenRouter */ \
     X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, 0, TCALL_PATH_ALIAS_NEXT, "delta")                               \
+    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
     X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
     X(4, TCALL_FIELD_ELEMENT, 0,                                          \
       "function_call") /* before there were tools */                      \
@@ -137,6 +137,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_REASONING_NONE,
                                                  TCALL_STRICT_OPENAI,
                                                  TCALL_QUIRK_SHORT_IDS,
-                                                 NULL};
+                                                 NULL,
+                                                 0};
 
 #endif /* TCALL_HAS_OPENAI_ */

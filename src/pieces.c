@@ -36,7 +36,8 @@ static void tcall_reader_clear_(tcall_reader *reader)
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
     reader->complete = reader->stopped = reader->cut = false;
-    reader->began = reader->finished = reader->words = 0;
+    reader->finished = false;
+    reader->words = 0;
     reader->text_ends = reader->parted = false;
     reader->answer.reasoning_dropped = 0;
     reader->answer.text_cut = reader->answer.pending = false;
@@ -85,7 +86,7 @@ static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
                                  size_t own)
 {
     size_t room, most = 0;
-    if (reader->choice)
+    if (reader->other)
         return 0;
     reader->answer.has_text = true;
     if (reader->text && reader->text_ends && !reader->parted)
@@ -263,9 +264,11 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
     return false;
 }
 
-/* Is a text of an item that does not count? */
-static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
+/* Is it text of an item that does not count? */
+static bool tcall_reader_is_void_text_(const tcall_reader *reader,
+                                       const tcall_item_head_ *head)
 {
+    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
     size_t at = reader->start;
     for (; index && at < reader->unmerged;
          at = tcall_reader_next_(reader, at)) {
@@ -281,25 +284,22 @@ static bool tcall_reader_text_is_void_(const tcall_reader *reader, int index)
 static void tcall_reader_settle_(tcall_reader *reader)
 {
     tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    head->choice = reader->choice;
+    bool stays;
     if (!head->index)
         head->index = reader->index;
     if (head->kind == TCALL_ITEM_DELTA_)
         tcall_reader_settle_delta_(reader, head);
-    if (head->kind == TCALL_ITEM_TEXT &&
-        tcall_reader_text_is_void_(reader, head->index)) {
-        tcall_reader_remove_(reader, reader->unmerged);
-        return;
-    }
-    if (head->kind == TCALL_ITEM_TEXT) {
+    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
+    if (stays && head->kind == TCALL_ITEM_TEXT) {
         tcall_reader_say_(reader, &reader->unmerged);
         tcall_reasoning_sign_text_(reader, &reader->unmerged);
-    } else if (tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-        reader->began |= (uint8_t)(1u << reader->choice);
-        return;
+        stays = false;
     }
-    tcall_reader_remove_(reader, reader->unmerged);
+    if (stays && tcall_reader_settle_item_(reader)) {
+        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
+    } else {
+        tcall_reader_remove_(reader, reader->unmerged);
+    }
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
@@ -308,18 +308,61 @@ static void tcall_reader_settle_elements_(tcall_reader *reader)
         tcall_reader_settle_(reader);
 }
 
-/* All elements of a choice, or of a document, are complete. */
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
 TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
 {
     tcall_reader_settle_elements_(reader);
-    if (reader->stopped)
-        reader->finished |= (uint8_t)(1u << reader->choice);
-    reader->stopped = false;
-    reader->choice = 0;
+    if (reader->other) {
+        reader->cut = reader->cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
+    } else if (reader->stopped) {
+        reader->finished = true;
+    }
+    reader->stopped = reader->other = false;
     reader->in_choice = reader->choice_known = false;
 }
 
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->whole)
+        reader->chat->block->low = reader->unmerged;
+    reader->whole = false;
+    reader->piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->in_whole = true;
+        reader->whole = !reader->piece;
+    } else if (!reader->in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
+}
+
 /* ---- fields ---- */
+
+/* Is it a signature by itself? Pieces of calls have a number there. */
+static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
+                                        const tcall_item_head_ *head)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_size_(head) ==
+               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
 
 /* The current element is complete. */
 static void tcall_reader_element_end_(tcall_reader *reader)
@@ -338,6 +381,8 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         if (reader->type == TCALL_MEANS_REASONING &&
             tcall_head_len_(head, TCALL_PART_SIGNATURE_))
             head->kind = TCALL_ITEM_REASONING;
+        if (tcall_reader_signs_nothing_(reader, head))
+            head->kind = TCALL_ITEM_TEXT; /* which is empty */
         if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
@@ -362,6 +407,8 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
@@ -401,7 +448,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         reader->begins = true;
 }
 
-static int tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field)
 {
     const long number = tcall_digits_(reader->word);
     switch (field) {
@@ -410,9 +457,7 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         break;
     case TCALL_FIELD_CHOICE_INDEX:
         reader->choice_known = true;
-        reader->choice = (uint8_t)number & 7;
-        if (number != reader->choice)
-            return TCALL_E_PROTOCOL;
+        reader->other = number != 0;
         break;
     case TCALL_FIELD_INPUT_TOKENS:
         if (number >= 0)
@@ -422,11 +467,10 @@ static int tcall_reader_number_(tcall_reader *reader, int field)
         if (number >= 0)
             reader->answer.output_tokens = number;
     }
-    return TCALL_OK;
 }
 
 /* A short value is complete. */
-static int tcall_reader_word_(tcall_reader *reader, int field)
+static void tcall_reader_word_(tcall_reader *reader, int field)
 {
     switch (field) {
     case TCALL_FIELD_TYPE:
@@ -441,9 +485,8 @@ static int tcall_reader_word_(tcall_reader *reader, int field)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
         break;
-    default: return tcall_reader_number_(reader, field);
+    default: tcall_reader_number_(reader, field);
     }
-    return TCALL_OK;
 }
 
 static bool tcall_field_is_word_(int field)
@@ -496,11 +539,13 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
         tcall_reader_open_(reader);
 }
 
-/* Is a text at hand certainly the model's, and of the first choice? A whole
- * answer may hold several, whose numbers may stand behind them. */
+/* Is a text at hand certainly the model's? A whole answer may hold several,
+ * whose numbers may stand behind them, and one in an event may stand before
+ * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole && reader->in_choice && !reader->choice_known)
+    if (reader->whole &&
+        (reader->sse || (reader->in_choice && !reader->choice_known)))
         return false;
     return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
 }
@@ -518,8 +563,11 @@ static int tcall_reader_part_of_(const tcall_reader *reader, int field)
  * there is one already, as where a stream ends with the whole answer. */
 static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
+    tcall_answer *answer = &reader->answer;
     int part;
     reader->skip = c == 'n';
+    if (c != 'n')
+        tcall_reader_tell_piece_(reader, field);
     if (tcall_field_is_word_(field)) {
         reader->word[0] = 0;
         return;
@@ -530,26 +578,27 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         reader->skip = true;
     switch (field) {
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
-    case TCALL_FIELD_CHOICE: reader->in_choice = true; break;
+    case TCALL_FIELD_CHOICE:
+        reader->in_choice = true;
+        reader->cut_before = reader->cut;
+        reader->stop_before = (uint8_t)answer->stop;
+        break;
     case TCALL_FIELD_IGNORE:
         if (c == 't' || c == '{')
             reader->ignored = true;
+        if (c == 't')
+            reader->type = TCALL_MEANS_REASONING;
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
         reader->field = TCALL_FIELD_UNREAD;
         tcall_reader_open_(reader);
         break;
-    case TCALL_FIELD_RESTART:
-        if (c == '{')
-            tcall_reader_clear_(reader);
-        break;
-    case TCALL_FIELD_WHOLE_ANSWER: reader->whole = c != 'n'; break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
-            reader->answer.error = TCALL_E_PROVIDER; /* fall through */
+            answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE:
-        if (reader->answer.message[0])
+        if (answer->message[0] && !reader->in_page)
             reader->skip = true;
         break;
     default:
@@ -575,15 +624,21 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
+        if (reader->in_page)
+            answer->message[0] = 0;
+        reader->in_page = false;
         tcall_append_cut_(answer->message, sizeof answer->message, bytes);
     }
 }
 
 /* A value is complete. A part outside of an element is one by itself. */
-static int tcall_reader_complete_(tcall_reader *reader, int field)
+static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
-    if (tcall_field_is_word_(field))
-        return reader->skip ? TCALL_OK : tcall_reader_word_(reader, field);
+    if (tcall_field_is_word_(field)) {
+        if (!reader->skip)
+            tcall_reader_word_(reader, field);
+        return;
+    }
     if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -593,10 +648,10 @@ static int tcall_reader_complete_(tcall_reader *reader, int field)
               tcall_reader_part_of_(reader, field) >= 0)) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && reader->provider->quirks & TCALL_QUIRK_ORDERED)
+        if (reader->whole && !reader->sse &&
+            reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
-    return TCALL_OK;
 }
 
 /* Keeps a piece of the current element as JSON text, as long as it may turn
@@ -618,9 +673,13 @@ TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
 {
     tcall_reader *reader = (tcall_reader *)user;
     reader->told = true;
+    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->in_whole && reader->piece)
+        return TCALL_OK;
     if (event == TCALL_SCAN_END)
-        return tcall_reader_complete_(reader, field);
-    if (event == TCALL_SCAN_BEGIN)
+        tcall_reader_complete_(reader, field);
+    else if (event == TCALL_SCAN_BEGIN)
         tcall_reader_begin_(reader, field, *bytes.ptr);
     else if (field == TCALL_FIELD_ELEMENT)
         tcall_reader_raw_piece_(reader, bytes);

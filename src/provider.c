@@ -124,26 +124,10 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
 }
 
-/* Returns the id, or where it is refused nine letters and digits that are
- * always the same for it. */
-static tcall_str tcall_id_for_(const tcall_provider *to, tcall_str id,
-                               char made[9])
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 {
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t high = 2166136261u, low = 0; /* a hash of 64 bits */
-    size_t i;
-    if (tcall_takes_id_(to, id))
-        return id;
-    for (i = 0; i < id.len; i++) {
-        high = (high ^ (unsigned char)id.ptr[i]) * 16777619u;
-        low = low * 31 + (high >> 16);
-    }
-    for (i = 0; i < 9; i++) {
-        uint32_t *half = i < 5 ? &high : &low;
-        made[i] = digits[*half % 36];
-        *half /= 36;
-    }
-    return tcall_slice_(made, 9);
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
 }
 
 /* ---- items ---- */
@@ -286,25 +270,6 @@ TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
 
 /* ---- the conversation ---- */
 
-/* Which of the results with this id, counted from 1, belongs to the call that
- * ends at this place; 0 or less: none. Where further calls of the answer have
- * the same id, the last results are theirs. */
-static int tcall_result_index_(const tcall_chat *chat, size_t at, tcall_str id)
-{
-    tcall_item item;
-    int index = 0;
-    while (tcall_chat_next(chat, &at, &item)) {
-        bool same = tcall_str_eq(item.id, id);
-        if (item.kind == TCALL_ITEM_RESULT)
-            index += same;
-        else if (index > 0 && item.kind != TCALL_ITEM_IMAGE)
-            break; /* the next answer */
-        else if (item.kind == TCALL_ITEM_CALL)
-            index -= same;
-    }
-    return index;
-}
-
 /* Replaces a call, which ends at this place, by its result. One that is
  * missing is made up: a call without a result would make the whole
  * conversation invalid. */
@@ -312,16 +277,17 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
                                tcall_item *item)
 {
     const tcall_item call = *item;
-    int index = tcall_result_index_(chat, at, call.id);
-    if (index <= 0) {
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
         item->kind = TCALL_ITEM_RESULT;
         item->error = TCALL_E_CANCELLED;
         item->text = tcall_str_of("this call was not run");
-        return;
     }
-    while (index > 0 && tcall_chat_next(chat, &at, item))
-        index -=
-            item->kind == TCALL_ITEM_RESULT && tcall_str_eq(item->id, call.id);
     item->synthetic_id = call.synthetic_id;
 }
 
@@ -402,13 +368,6 @@ static bool tcall_history_takes_(tcall_history_ *history,
            own;
 }
 
-/* Is it said by the user's side? Results of tools are. */
-static bool tcall_item_is_users_(const tcall_item *item)
-{
-    return item->kind == TCALL_ITEM_USER || item->kind == TCALL_ITEM_RESULT ||
-           item->kind == TCALL_ITEM_IMAGE;
-}
-
 /* What stands for an image that is gone. */
 static void tcall_image_gone_(tcall_item *item)
 {
@@ -450,7 +409,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
         out->error = TCALL_E_MEMORY;
     if (history->pass == TCALL_PASS_RESULTS_)
         tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for_(history->to, item->id, history->id);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 
@@ -469,7 +428,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message. */
+ * message, where that may hold more. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
@@ -477,22 +436,24 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const char *const roles[2])
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const char *role = NULL;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
-        bool user = tcall_item_is_users_(&item);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        if (role != roles[user]) {
-            if (role)
+        side = 1 + tcall_item_is_users_(&item) +
+               (alone && item.kind == TCALL_ITEM_RESULT);
+        if (side != last) {
+            if (last)
                 tcall_write_text(out, "]}");
-            role = roles[user];
-            tcall_write_form_(out, role, NULL);
+            tcall_write_form_(out, roles[side > 1], NULL);
+            last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (role)
+    if (last)
         tcall_write_text(out, "]}");
 }
 
@@ -609,6 +570,11 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     tcall_write_form_(out, tcall_form_of_(forms, item), item);
 }
 
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{'role':'assistant','content':'(I have not answered yet.)'}";
+
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
@@ -620,15 +586,21 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
+    bool after_result = false;
     tcall_write_form_(out, "'messages':[", NULL);
     if (request->system && *request->system)
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
-    while (tcall_history_next_(&history, out, &item))
+    while (tcall_history_next_(&history, out, &item)) {
+        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
+            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
             tcall_message_reasoning_(&message, &item, provider->member, server);
         else
             tcall_message_item_(&message, &item, forms);
+    }
     tcall_message_end_(&message);
     tcall_write_text(out, "]");
 }
@@ -644,7 +616,7 @@ typedef struct tcall_sent_tools_ {
     tcall_strict_budget_ budget;
 } tcall_sent_tools_;
 
-/* A server that does not obey a choice gets only what may be called. */
+/* A server that does not obey gets only the tool that must be called. */
 static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
 {
     const tcall_chat_request *request = tools->request;
@@ -653,8 +625,6 @@ static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    if (request->choice == TCALL_CHOICE_NONE)
-        return !(quirks & TCALL_QUIRK_WEAK_CHOICE);
     return request->choice != TCALL_CHOICE_ONE ||
            !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
            strcmp(tool->name, request->choice_name) == 0;

@@ -14,7 +14,7 @@
 
 typedef enum tcall_choice {
     TCALL_CHOICE_AUTO,
-    TCALL_CHOICE_NONE,
+    TCALL_CHOICE_NONE, /* tools are sent: a call that comes must not be run */
     TCALL_CHOICE_REQUIRED,
     TCALL_CHOICE_ONE /* the tool that choice_name names */
 } tcall_choice;
@@ -59,6 +59,12 @@ typedef struct tcall_chat_request {
 
 typedef struct tcall_provider tcall_provider;
 
+/* Returns the id that requests to a provider have for a call with this id:
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
+TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
+                                 char made[9]);
+
 /* -- For authors of providers -- */
 
 /* What a path of a provider's answers leads to (tcall_path.field). A call is
@@ -78,18 +84,22 @@ enum {
     TCALL_FIELD_REASONING_DATA, /* a piece of what is no words: item.raw */
     TCALL_FIELD_TEXT,           /* a piece of the model's text */
     TCALL_FIELD_DELTA,          /* a piece; the event says of what */
-    TCALL_FIELD_IGNORE, /* true, or an object: the element does not count */
+    TCALL_FIELD_IGNORE, /* true: the element is reasoning; an object: it does
+                           not count */
     TCALL_FIELD_UNREAD, /* arguments in a form that is not read: the call fails
                            with TCALL_E_UNHANDLED */
 
-    TCALL_FIELD_CHOICE,       /* the object that is one of several answers */
-    TCALL_FIELD_WHOLE_ANSWER, /* something that only whole answers have */
-    TCALL_FIELD_RESTART,      /* an object: everything before is void */
-    TCALL_FIELD_ERROR,        /* an object, or the words, of an error */
-    TCALL_FIELD_MESSAGE,      /* the words of an error */
+    TCALL_FIELD_CHOICE, /* the object that is one of several answers */
+    /* Something that only whole answers have. It counts where its document is
+     * no piece of a stream: that has a PIECE, or an element or a DELTA outside
+     * of it. */
+    TCALL_FIELD_WHOLE_ANSWER,
+    TCALL_FIELD_PIECE,   /* an object that only pieces have */
+    TCALL_FIELD_ERROR,   /* an object, or the words, of an error */
+    TCALL_FIELD_MESSAGE, /* the words of an error */
     /* Numbers. */
     TCALL_FIELD_INDEX,        /* of the element */
-    TCALL_FIELD_CHOICE_INDEX, /* of the choice; the first one is read */
+    TCALL_FIELD_CHOICE_INDEX, /* of the choice; only number 0 is read */
     TCALL_FIELD_INPUT_TOKENS,
     TCALL_FIELD_OUTPUT_TOKENS,
     /* Words that are looked up. */
@@ -118,6 +128,7 @@ enum {
     TCALL_MEANS_ELEMENT_BEGINS,
     TCALL_MEANS_ELEMENT_ENDS,
     TCALL_MEANS_ANSWER_BEGINS, /* and will say when it ends */
+    TCALL_MEANS_RESTART,       /* everything before is void */
     TCALL_MEANS_ANSWER_ENDS
 };
 
@@ -130,7 +141,7 @@ typedef struct tcall_word {
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
     TCALL_REASONING_NONE,
-    TCALL_REASONING_SIGNATURES, /* of calls and texts */
+    TCALL_REASONING_SIGNATURES, /* of calls, texts and reasoning */
     TCALL_REASONING_TEXT,       /* words, as tcall_provider.member */
     TCALL_REASONING_DETAILS,    /* lists of objects, as OpenRouter has them */
     TCALL_REASONING_DATA,       /* words, signatures and what is no words */
@@ -143,16 +154,15 @@ enum {
     TCALL_QUIRK_NINE_LETTER_IDS = 2, /* ids are nine letters and digits: others
                                         are mapped to such */
     TCALL_QUIRK_ANY = 4,             /* "any" is its word for "required" */
-    TCALL_QUIRK_WEAK_CHOICE = 8,   /* it does not obey where a tool is named or
-                                      none may be called: then that tool is sent
-                                      alone, or none is */
-    TCALL_QUIRK_NO_CHOICE = 16,    /* nor anything else about the choice */
-    TCALL_QUIRK_NO_PARALLEL = 32,  /* no switch for calls side by side */
-    TCALL_QUIRK_SAY_PARALLEL = 64, /* one call, unless asked for more */
-    TCALL_QUIRK_MAX_TOKENS = 128,  /* so named, not max_completion_tokens */
-    TCALL_QUIRK_NO_USAGE = 256,    /* no stream_options */
-    TCALL_QUIRK_SAY_CONTEXT = 512, /* it cuts what it was not told to hold */
-    TCALL_QUIRK_PLAIN_IDS = 1024,  /* ids are letters, digits, _ and - */
+    TCALL_QUIRK_WEAK_CHOICE = 8,     /* it does not obey where a tool is named:
+                                        then that one is sent alone */
+    TCALL_QUIRK_NO_CHOICE = 16,      /* nor anything else about the choice */
+    TCALL_QUIRK_NO_PARALLEL = 32,    /* no switch for calls side by side */
+    TCALL_QUIRK_SAY_PARALLEL = 64,   /* one call, unless asked for more */
+    TCALL_QUIRK_MAX_TOKENS = 128,    /* so named, not max_completion_tokens */
+    TCALL_QUIRK_NO_USAGE = 256,      /* no stream_options */
+    TCALL_QUIRK_SAY_CONTEXT = 512,   /* it cuts what it was not told to hold */
+    TCALL_QUIRK_PLAIN_IDS = 1024,    /* ids are letters, digits, _ and - */
     TCALL_QUIRK_BOUND_REASONING = 2048, /* reasoning is refused where anything
                                            before it has changed */
     TCALL_QUIRK_ORDERED = 4096,  /* text, reasoning and calls of an answer keep
@@ -164,6 +174,13 @@ enum {
     TCALL_QUIRK_FREE_REASONING = 16384, /* reasoning may be left out, and is
                                            where there is no room for it */
     TCALL_QUIRK_SHORT_IDS = 32768       /* ids have 40 bytes at most, not 64 */
+};
+
+/* Who may follow whom, where a provider minds (tcall_provider.turns). */
+enum {
+    TCALL_TURNS_ANSWERED = 1,     /* not the user a result of a tool: words of
+                                     the model stand between */
+    TCALL_TURNS_RESULTS_ALONE = 2 /* results are a message of their own */
 };
 
 /* How requests to a provider are written and its answers read, as data. */
@@ -190,4 +207,5 @@ struct tcall_provider {
     /* TCALL_REASONING_TEXT in a format of messages: the member of the message
      * that the words are; NULL: they are a part of its content. */
     const char *member;
+    uint8_t turns; /* TCALL_TURNS_... */
 };

@@ -36,9 +36,12 @@ static const tcall_provider *const tcall_providers_[] = {
 #ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
     TCALL_SERVERS(TCALL_X_)
+#ifdef TCALL_HAS_RESPONSES_
+        TCALL_RESPONSES_SERVERS(TCALL_X_)
+#endif
 #undef TCALL_X_
 #endif
-        NULL};
+            NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {

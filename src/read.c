@@ -50,7 +50,7 @@ enum {
 
 /* Longer numbers are refused, so that places are counted in 16 bits; greater
  * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_DIGITS_ 1000
+#define TCALL_NUMBER_LENGTH_ 1000
 #define TCALL_NUMBER_POWER_  3000
 
 static const tcall_shape tcall_any_ TCALL_FLASH_ = {
@@ -364,9 +364,7 @@ static void tcall_read_text_end_(tcall_decoder *decoder)
     const tcall_string_ *string = &decoder->now.string;
     const tcall_shape *shape = decoder->shape;
     uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
-    size_t count = string->len;
-    if (flags & TCALL_MEMBER_CHARACTERS)
-        count -= string->followed;
+    size_t count = string->len - string->followed; /* of characters */
     if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
     else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
@@ -521,36 +519,18 @@ static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
  * follows, so 5.0 is 5, and it is known of every number whether it is whole.
  */
 
-#ifdef TOOLCALL_NO_INT64
-#define TCALL_DIGITS_MAX_ UINT32_MAX
-#define TCALL_WHOLE_MAX_  INT32_MAX
-#define TCALL_WHOLE_MIN_  INT32_MIN
-#else
-#define TCALL_DIGITS_MAX_ UINT64_MAX
-#define TCALL_WHOLE_MAX_  INT64_MAX
-#define TCALL_WHOLE_MIN_  INT64_MIN
-#endif
-
-/* Returns false when there is no room for one digit more. */
-static bool tcall_number_times_ten_(tcall_number_ *number)
-{
-    if (number->digits > (TCALL_DIGITS_MAX_ - 9) / 10)
-        return false;
-    number->digits *= 10;
-    return true;
-}
-
 static void tcall_number_digit_(tcall_number_ *number, char c)
 {
     number->zeros++;
     if (c == '0')
         return;
-    while (!number->lost && number->zeros && tcall_number_times_ten_(number))
+    if (!number->count)
+        number->zeros = 1;
+    for (; number->zeros; number->count++) {
         number->zeros--;
-    number->lost = (int16_t)(number->lost + number->zeros);
-    number->zeros = 0;
-    if (!number->lost)
-        number->digits += (tcall_number_digits_)(c - '0');
+        if (number->count < TOOLCALL_NUMBER_DIGITS)
+            number->text[number->count] = number->zeros ? '0' : c;
+    }
 }
 
 /* Takes a byte. Returns false when it is none of the number. */
@@ -567,7 +547,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
-    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_DIGITS_) {
+    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_LENGTH_) {
         number->length++;
         number->places =
             (int16_t)(number->places + (state == TCALL_N_FRACTION_));
@@ -576,55 +556,32 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     return true;
 }
 
-#ifdef TOOLCALL_NO_INT64
-/* Divides by ten. Returns whether there is a rest. */
-static bool tcall_number_tenth_(tcall_number_ *number)
+/* Returns the number as a whole one, where its last digit counts 10^exponent,
+ * or the end of the range that it is beyond. Notes whether digits were cut off.
+ * So many that some were not kept are beyond all ranges. */
+static tcall_int tcall_number_whole_(tcall_number_ *number, int exponent)
 {
-    bool rest = number->digits % 10 != 0;
-    number->digits /= 10;
-    return rest;
-}
-#else
-/* The same in parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
-static bool tcall_number_tenth_(tcall_number_ *number)
-{
-    uint64_t tenth = 0;
-    uint32_t rest = 0;
-    int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
-        rest = rest << 16 | (uint32_t)(number->digits >> shift & 0xFFFF);
-        tenth = tenth << 16 | rest / 10;
-        rest %= 10;
+    const tcall_uint most = (tcall_uint)-1 / 2, end = most + number->minus;
+    int digits = number->count ? number->count + exponent : 0, i;
+    tcall_uint sum = 0;
+    bool beyond = false;
+    for (i = 0; i < digits && !beyond; i++) {
+        beyond = sum > most / 10;
+        sum *= 10;
+        if (i < number->count && i < TOOLCALL_NUMBER_DIGITS)
+            sum += (tcall_uint)(number->text[i] - '0');
+        beyond = beyond || sum > end;
     }
-    number->digits = tenth;
-    return rest != 0;
-}
-#endif
-
-/* Returns the number * 10^exponent as a whole one. What is cut off, also at
- * the ends of the range, is marked as lost. */
-static tcall_whole_ tcall_number_whole_(tcall_number_ *number, int exponent)
-{
-    const tcall_number_digits_ most =
-        (tcall_number_digits_)TCALL_WHOLE_MAX_ + number->minus;
-    for (; exponent < 0 && number->digits; exponent++)
-        if (tcall_number_tenth_(number))
-            number->lost = 1;
-    while (exponent > 0 && number->digits && tcall_number_times_ten_(number))
-        exponent--;
-    if (number->digits > most || (exponent > 0 && number->digits)) {
-        number->digits = most;
-        number->lost = 1;
-    }
-    return number->minus ? (tcall_whole_)(0 - number->digits)
-                         : (tcall_whole_)number->digits;
+    number->lost = beyond || i < number->count;
+    if (beyond)
+        sum = end;
+    return number->minus ? (tcall_int)(0 - sum) : (tcall_int)sum;
 }
 
 /* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
  * it. */
-static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
-                               tcall_whole_ bound)
+static int tcall_number_order_(const tcall_number_ *number, tcall_int value,
+                               tcall_int bound)
 {
     if (value != bound)
         return value < bound ? -1 : 1;
@@ -632,9 +589,8 @@ static int tcall_number_order_(const tcall_number_ *number, tcall_whole_ value,
 }
 
 /* Notes a number that is out of bounds. Flags exclude a bound. */
-static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
-                               tcall_whole_ low, tcall_whole_ high,
-                               uint8_t flags)
+static void tcall_read_bounds_(tcall_decoder *decoder, tcall_int value,
+                               tcall_int low, tcall_int high, uint8_t flags)
 {
     const tcall_number_ *number = &decoder->now.number;
     int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
@@ -653,51 +609,59 @@ static void tcall_read_bounds_(tcall_decoder *decoder, tcall_whole_ value,
 }
 
 #ifndef TOOLCALL_NO_INT64
-bool tcall_store_double_(void *to, uint64_t digits, int exponent, bool minus)
+bool tcall_store_double_(void *to, const struct tcall_num_ *number)
 {
-    double value = tcall_decimal_(digits, exponent);
-    if (minus)
-        value = -value;
-    memcpy(to, &value, sizeof value);
-    return value >= -DBL_MAX && value <= DBL_MAX;
+    return tcall_num_double_(number, to);
+}
+
+/* Returns the number, whose last digit counts 10^exponent. */
+static tcall_num_ tcall_number_num_(const tcall_number_ *number, int exponent)
+{
+    tcall_num_ num;
+    int count = number->count;
+    num.cut = count > TOOLCALL_NUMBER_DIGITS;
+    num.first = number->text;
+    num.last = num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : count) - 1;
+    num.top = exponent + count - 1;
+    num.minus = number->minus;
+    num.sign = !count ? 0 : num.minus ? -1 : 1;
+    return num;
 }
 
 /* Stores an int64_t or a double. A double that has no bound on that side may
  * be beyond what millionths can say. */
 static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
-                             uint64_t digits, int exponent)
+                             int exponent)
 {
     char *to = tcall_read_place_(decoder, decoder->shape);
-    bool minus = decoder->now.number.minus;
+    tcall_num_ num = tcall_number_num_(&decoder->now.number, exponent);
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
-    if (!range->store || value != (minus ? INT64_MIN : INT64_MAX) ||
-        value != (minus ? range->low : range->high))
+    if (!range->store || value != (num.minus ? INT64_MIN : INT64_MAX) ||
+        value != (num.minus ? range->low : range->high))
         tcall_read_bounds_(decoder, value, range->low, range->high,
                            TCALL_FETCH_8_(&decoder->shape->flags));
     if (!to)
         return;
     if (!range->store)
         memcpy(to, &value, sizeof value);
-    else if (!range->store(to, digits, exponent, minus))
+    else if (!range->store(to, &num))
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
 }
 #endif
 
+/* The last digit of the number counts 10^exponent. */
 static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 {
     const tcall_shape *shape = decoder->shape;
     char *to = tcall_read_place_(decoder, shape);
     tcall_number_ *number = &decoder->now.number;
-#ifndef TOOLCALL_NO_INT64
-    uint64_t digits = number->digits;
-#endif
-    tcall_whole_ whole =
+    tcall_int whole =
         tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
     int32_t value = (int32_t)whole;
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
-        tcall_read_wide_(decoder, whole, digits, exponent);
+        tcall_read_wide_(decoder, whole, exponent);
         return;
     }
 #endif
@@ -718,12 +682,12 @@ TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
     if (any && !stored)
         return;
     power += number->zeros - number->places; /* that of the last digit not 0 */
-    if (number->length == TCALL_NUMBER_DIGITS_)
+    if (number->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->digits && power < 0)
+    else if (!any && number->count && power < 0)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     else if (stored)
-        tcall_read_number_store_(decoder, number->lost + power);
+        tcall_read_number_store_(decoder, power);
 }
 
 static void tcall_read_number_begin_(tcall_decoder *decoder)
@@ -732,9 +696,8 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
     number->minus = number->small = false;
-    number->lost = number->zeros = number->places = number->length = 0;
-    number->power = 0;
-    number->digits = 0;
+    number->zeros = number->places = number->length = 0;
+    number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;
 }
 

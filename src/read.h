@@ -31,6 +31,24 @@
 #define TOOLCALL_SHAPE_LEVELS 6
 #endif
 
+/* Significant digits of a number that are kept, each in a byte of a decoder.
+ * Further ones only matter to a double (kind number) where all of these agree
+ * with the middle of two doubles: then it is refused as a misfit (room). No
+ * such middle has more than 768, so with 768 none is. At least 20; where no
+ * integer has 64 bits, 10. */
+#ifndef TOOLCALL_NUMBER_DIGITS
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_DIGITS 10
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_DIGITS 768
+#else
+#define TOOLCALL_NUMBER_DIGITS 20
+#endif
+#endif
+#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
+#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
@@ -50,7 +68,7 @@
       "a property is not known here; %kleave it out")                   \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(ROOM, "room", "there is no room for all of this; send %r")        \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
@@ -94,19 +112,19 @@ typedef struct tcall_string_ {
     size_t followed; /* those that are not the first of a character */
 } tcall_string_;
 
-typedef tcall_uint tcall_number_digits_;
-typedef tcall_int tcall_whole_;
-
-/* A number that is read: digits * 10^(lost + zeros - places + power). */
+/* A number that is read: its significant digits * 10^(zeros - places + power).
+ */
 typedef struct tcall_number_ {
-    uint8_t state;               /* in the grammar of numbers */
-    bool minus, small;           /* sign of the number, of the exponent */
-    int16_t lost;                /* digits after those kept, up to one not 0 */
-    int16_t zeros;               /* digits after those, which are all 0 */
-    int16_t places;              /* digits after the point */
-    int16_t length;              /* digits in all */
-    int16_t power;               /* the exponent, without its sign */
-    tcall_number_digits_ digits; /* up to one not 0, as far as there is room */
+    uint8_t state;  /* in the grammar of numbers */
+    bool minus : 1; /* sign of the number */
+    bool small : 1; /* sign of the exponent */
+    bool lost : 1;  /* digits were cut off, not all of them 0 */
+    int16_t zeros;  /* digits after those that count, all 0 */
+    int16_t places; /* digits after the point */
+    int16_t length; /* digits in all */
+    int16_t power;  /* the exponent, without its sign */
+    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 
 typedef struct tcall_decoder tcall_decoder;

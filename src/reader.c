@@ -151,6 +151,13 @@ TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
     head->kind = kind;
 }
 
+/* Is it the whole of what a signature is of? */
+TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
 /* Gives the text of the answer its place: before everything else or, where
  * order counts, after all that is known. */
 TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
@@ -160,6 +167,7 @@ TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
     if (tcall_reader_free_(reader) < TCALL_HEAD_)
         return;
     if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
         (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
         return;
     reader->text_max -= tcall_reader_text_len_(reader);

@@ -15,7 +15,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -32,19 +33,22 @@ typedef struct tcall_reader {
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
     /* of the answer */
-    bool has_text;           /* there is an item for its text */
-    bool text_ends, parted;  /* the next text is another one; that was told */
-    uint8_t words;           /* the field that brought words of reasoning */
-    bool begins, complete;   /* it said that it begins; that it is over */
-    bool cut;                /* the last call must not run */
-    uint8_t began, finished; /* sets of choices */
+    bool has_text;          /* there is an item for its text */
+    bool text_ends, parted; /* the next text is another one; that was told */
+    uint8_t words;          /* the field that brought words of reasoning */
+    bool begins, complete;  /* it said that it begins; that it is over */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event;  /* TCALL_MEANS_... */
-    uint8_t choice; /* the number of the one at hand */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
+    /* of the current choice */
     bool in_choice, choice_known;
-    bool stopped; /* a reason to stop was given */
-    bool whole;   /* it is a whole answer */
-    bool repeats; /* there were elements before it */
+    bool other, cut_before; /* it is not the first; the answer before it */
+    uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
     uint8_t field; /* whose value is read */
@@ -57,7 +61,7 @@ typedef struct tcall_reader {
     char word[40]; /* a short one */
     /* framing */
     uint8_t state, match;
-    bool sse, after_cr, in_document, any_document, broken;
+    bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
     tcall_scan scan;

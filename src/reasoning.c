@@ -122,7 +122,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
         return;
     if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
         return;
-    if (!reader->has_text)
+    if (!reader->has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
         tcall_reader_begin_text_(reader);
     if (!reader->has_text)
         return;
@@ -143,7 +144,9 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
                 !tcall_head_len_(piece, TCALL_PART_TEXT_);
     if (tcall_is_reasoning_(piece))
         same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_);
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
     return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
 }
 

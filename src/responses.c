@@ -151,6 +151,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     TCALL_REASONING_ELEMENTS,
                                                     TCALL_STRICT_OPENAI,
                                                     TCALL_QUIRK_ORDERED,
-                                                    NULL};
+                                                    NULL,
+                                                    0};
 
 #endif /* TCALL_HAS_RESPONSES_ */

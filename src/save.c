@@ -172,8 +172,33 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     }
 }
 
+/* What has been said, as far as it is loaded. */
+typedef struct tcall_loaded_ {
+    uint32_t open; /* calls of the last answer that have no result */
+    bool users;    /* the last item is of the user's side */
+} tcall_loaded_;
+
+/* May the item stand here? All calls have one result each, right behind the
+ * answer that they are of, before anything else is said. */
+static bool tcall_load_fits_(tcall_loaded_ *loaded, const tcall_chat *chat,
+                             const tcall_item *item)
+{
+    const bool users = tcall_item_is_users_(item);
+    const bool next = tcall_item_opens_(item) || (loaded->users && !users);
+    tcall_str id = item->id;
+    if (next && loaded->open)
+        return false;
+    if (item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id))
+        return false;
+    loaded->users = users;
+    loaded->open += item->kind == TCALL_ITEM_CALL;
+    loaded->open -= item->kind == TCALL_ITEM_RESULT;
+    return true;
+}
+
 /* Adds one item. */
-static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
+static int tcall_load_item_(tcall_agent *agent, tcall_loaded_ *loaded,
+                            tcall_str *rest)
 {
     tcall_item item;
     uint32_t flags;
@@ -182,23 +207,26 @@ static int tcall_load_item_(tcall_agent *agent, tcall_str *rest)
     item.kind = (uint8_t)tcall_load_number_(rest);
     item.error = -(int)tcall_load_number_(rest);
     flags = tcall_load_number_(rest);
-    item.synthetic_id = (flags & TCALL_FLAG_SYNTHETIC_ID_) != 0;
+    item.synthetic_id = (flags & TCALL_FLAG_MADE_ID_) != 0;
     item.raw = (flags & TCALL_FLAG_RAW_) != 0;
     item.reasoning_dropped = (flags & TCALL_FLAG_DROPPED_) != 0;
     item.is_unsigned = (flags & TCALL_FLAG_UNSIGNED_) != 0;
     for (part = 0; part < TCALL_PARTS_; part++)
         *tcall_item_part_(&item, part) = tcall_load_text_(rest);
-    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE)
+    if (!rest->ptr || item.kind > TCALL_ITEM_IMAGE ||
+        !tcall_load_fits_(loaded, &agent->chat, &item))
         return TCALL_E_PROTOCOL;
     if (item.kind == TCALL_ITEM_IMAGE)
         agent->chat.edited = true;
     return tcall_chat_add(&agent->chat, &item);
 }
 
-/* Adds all items, and counts the calls and results of the last answer. */
+/* Adds all items, and counts the calls of the last answer and those of them
+ * that have a result. */
 static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
 {
     tcall_block *block = agent->chat.block;
+    tcall_loaded_ loaded = {0, true};
     tcall_item item;
     uint32_t mark;
     size_t at;
@@ -206,24 +234,37 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
         int error;
         if (mark == 2)
             agent->answer_at = block->low - agent->chat.start;
-        error = tcall_load_item_(agent, rest);
+        error = tcall_load_item_(agent, &loaded, rest);
         if (error < 0)
             return error;
     }
     agent->answer.calls = 0;
-    agent->call_at = 0;
-    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);) {
+    for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-        agent->call_at += item.kind == TCALL_ITEM_RESULT;
-    }
-    return rest->ptr && !rest->len ? TCALL_OK : TCALL_E_PROTOCOL;
+    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
+               ? TCALL_OK
+               : TCALL_E_PROTOCOL;
 }
 
-/* Takes up the turn where it was left. */
+/* Have the calls a result that were run, the first ones of the answer? */
+static bool tcall_load_ran_(const tcall_agent *agent)
+{
+    tcall_item item;
+    size_t i;
+    for (i = 0; i < agent->call_at; i++)
+        if (!tcall_agent_find_call_(agent, (int)i, &item) ||
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
+            return false;
+    return true;
+}
+
+/* Takes up the turn where it was left: calls wait in it, and only there. */
 static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
 {
-    if (state != TCALL_SAVE_REST_ &&
-        agent->call_at >= (size_t)agent->answer.calls)
+    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    if (waits != (state != TCALL_SAVE_REST_) ||
+        (state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent)))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;

@@ -407,27 +407,31 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     return p + 1;
 }
 
-/* May the string at hand hold half a character at its end, or at its begin?
- * Some servers cut the model's words between the escapes of two surrogates. */
-static bool tcall_scan_splits_(const tcall_scan *s)
+/* Half a character stands by itself. Raw JSON text still has its escape. */
+static int tcall_scan_lone_(tcall_scan *s)
 {
-    return s->split && !s->raw_depth &&
-           (s->string_mode == TCALL_STRING_VALUE_ ||
-            s->string_mode == TCALL_STRING_UNHEARD_);
+    if (!s->lone)
+        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    s->high = 0;
+    s->wide = true;
+    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
+    s->state = TCALL_S_STRING_;
+    return s->error;
 }
 
-/* The string ends behind a high surrogate: the next one of its row has to
- * begin with the low one. */
+/* The string ends behind a high surrogate. The next one of its row may begin
+ * with the low one: some servers cut the model's words between the two. */
 static int tcall_scan_half_(tcall_scan *s)
 {
-    if (!tcall_scan_splits_(s))
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    if (s->string_mode == TCALL_STRING_VALUE_) {
+    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
         s->half = s->high;
         s->half_row = s->row;
+        s->high = 0;
+    } else {
+        tcall_scan_lone_(s);
     }
-    s->high = 0;
-    tcall_scan_string_end_(s);
+    if (!s->error)
+        tcall_scan_string_end_(s);
     return s->error;
 }
 
@@ -436,19 +440,18 @@ static int tcall_scan_unit_(tcall_scan *s)
 {
     char out[4];
     uint32_t cp = s->hex;
-    if (s->high) {
-        if (cp < 0xDC00 || cp > 0xDFFF)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
+    if (s->high && low) {
         cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
         s->high = 0;
+    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
+        return s->error;
+    } else if (low) {
+        return TCALL_OK;
     } else if (cp >= 0xD800 && cp <= 0xDBFF) {
         s->high = s->hex;
         s->state = TCALL_S_LOW_;
         return TCALL_OK;
-    } else if (cp >= 0xDC00 && cp <= 0xDFFF &&
-               !(tcall_scan_splits_(s) &&
-                 s->string_mode == TCALL_STRING_UNHEARD_)) {
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     }
     tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
     s->state = TCALL_S_STRING_;
@@ -470,7 +473,7 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         if (c == '"')
             return tcall_scan_half_(s);
         s->state = TCALL_S_LOW_U_;
-        return c == '\\' ? TCALL_OK : tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
+        return TCALL_OK;
     }
     if (c == 'u') {
         s->state = TCALL_S_HEX_;
@@ -478,7 +481,9 @@ static int tcall_scan_escape_(tcall_scan *s, char c)
         s->hex_left = 4;
         return TCALL_OK;
     }
-    plain = s->state == TCALL_S_ESCAPE_ ? tcall_unescape_(c) : (char)0;
+    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
+        return s->error;
+    plain = tcall_unescape_(c);
     if (!plain)
         return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
     s->state = TCALL_S_STRING_;
@@ -677,6 +682,8 @@ int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
             p = tcall_scan_string_(s, p, end);
         else if (s->state < TCALL_S_STRING_)
             p = tcall_scan_word_(s, p, p, end);
+        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
+            tcall_scan_lone_(s);
         else if (tcall_scan_escape_(s, *p) == TCALL_OK)
             p++;
     }

@@ -131,7 +131,8 @@ typedef struct tcall_scan {
     uint16_t high;      /* high surrogate that waits for its low one */
     bool wide;  /* a number passed that a double may not hold, as far as its
                    length and exponent say: looked at by who cares */
-    bool split; /* which may come with the next string of the row */
+    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
+    bool split; /* the low one may come with the next string of the row */
     uint8_t half_row; /* a string of this row ended so, */
     uint16_t half;    /* with this high surrogate; 0: none */
     tcall_utf_ utf;

@@ -200,7 +200,7 @@ static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
         *key = tcall_ev_after_(e, *key + 1);
         if (*key == end)
             *key = first;
-    } while (!found && *key != from);
+    } while (!found && e->steps >= 0 && *key != from);
     return found;
 }
 
@@ -265,10 +265,14 @@ static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
 static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
                            const char *p)
 {
-    for (p = tcall_text_next_(p + 1); *p != ']' && e->steps >= 0;
-         p = tcall_text_next_(tcall_text_skip_(p)))
+    const char *next = tcall_text_next_(p + 1);
+    while (*next != ']' && e->steps >= 0) {
+        p = next;
         if (tcall_ev_is_(e, f->tok, f->type, p))
             return true;
+        next = tcall_text_next_(tcall_text_skip_(p));
+        e->steps -= 1 + (int32_t)((next - p) / 16);
+    }
     return false;
 }
 
@@ -413,7 +417,7 @@ static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
     uint32_t end = tcall_node_after_(e->program, f->required);
     if (f->met == end - i)
         return;
-    for (; i < end && !tcall_ev_over_(f); i++)
+    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
         if (!tcall_ev_find_(e, f, i, &key))
             tcall_ev_fails_(e, f, i, 0);
 }

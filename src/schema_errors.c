@@ -33,10 +33,26 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* The JSON text at p. */
+/* The JSON text at p; characters beyond ASCII as they are, however the schema
+ * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
 {
-    tcall_say_str_(writer, tcall_text_verbatim_(p));
+    size_t room = writer->len + TCALL_SHOWN_;
+    if (*p != '"') {
+        tcall_say_str_(writer, tcall_text_verbatim_(p));
+        return;
+    }
+    tcall_write_text(writer, "\"");
+    for (p++; *p != '"' && writer->len < room;) {
+        const char *from = p;
+        char bytes[4];
+        size_t len = tcall_text_character_(&p, bytes);
+        if (len == 1)
+            tcall_write_bytes(writer, from, (size_t)(p - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
 }
 
 /* A number that we counted. */
@@ -142,7 +158,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_text_char_(&member, bytes);
+                size_t len = tcall_text_character_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;

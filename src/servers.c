@@ -1,6 +1,7 @@
 #pragma once
 #include "servers.h"
 #include "openai.c"
+#include "responses.c"
 
 /* ==========================================================================
  * >>servers
@@ -165,7 +166,7 @@ static int tcall_server_write_(const tcall_provider *provider,
 }
 
 #define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks)                                                     \
+                 quirks, turns)                                              \
     TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
                                                      url,                    \
                                                      path,                   \
@@ -180,8 +181,32 @@ static int tcall_server_write_(const tcall_provider *provider,
                                                      reasoning,              \
                                                      strict,                 \
                                                      quirks,                 \
-                                                     member};
+                                                     member,                 \
+                                                     turns};
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
+
+#ifdef TCALL_HAS_RESPONSES_
+#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
+                 quirks, turns)                                               \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
+                                                     url,                     \
+                                                     path,                    \
+                                                     NULL,                    \
+                                                     header,                  \
+                                                     prefix,                  \
+                                                     {NULL, NULL},            \
+                                                     tcall_responses_write_,  \
+                                                     &tcall_responses_paths_, \
+                                                     tcall_responses_stops_,  \
+                                                     tcall_responses_types_,  \
+                                                     reasoning,               \
+                                                     strict,                  \
+                                                     quirks,                  \
+                                                     member,                  \
+                                                     turns};
+TCALL_RESPONSES_SERVERS(TCALL_X_)
+#undef TCALL_X_
+#endif
 
 #endif /* TCALL_HAS_SERVERS_ */

@@ -68,7 +68,7 @@ static void tcall_put_key_(tcall_writer *writer, const char *key)
 }
 
 /* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
                               int decimals)
 {
     for (; decimals && value % 10 == 0; decimals--)
@@ -80,7 +80,7 @@ static void tcall_put_number_(tcall_writer *writer, tcall_whole_ value,
 
 /* The bounds of a value that its schema says. */
 typedef struct tcall_said_ {
-    tcall_whole_ low, high;
+    tcall_int low, high;
     bool has_low, has_high;
     uint8_t group; /* TCALL_SAID_... */
 } tcall_said_;
@@ -548,7 +548,7 @@ static void tcall_load_(void *to, const char *from, size_t size, bool flash)
 static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
                               const char *at, bool flash)
 {
-    tcall_whole_ value = 0;
+    tcall_int value = 0;
     int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
     if (node->kind == TCALL_KIND_INTEGER64)
@@ -834,19 +834,15 @@ static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
 
 /* Writes a bound: a number, or as many things as there may be, "1 character",
  * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_whole_ bound)
+static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
 {
-    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    const tcall_shape *node = tell->node;
-    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_put_number_(tell->out, bound, node->digits);
+    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
+    uint8_t group = tell->said.group;
+    bool value = group == TCALL_SAID_VALUE_;
+    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
+    if (value)
         return;
-    }
-    if (tell->said.group == TCALL_SAID_ITEMS_)
-        noun = 2;
-    tcall_put_number_(tell->out, bound, 0);
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
     if (bound != 1)
         tcall_write_char_(tell->out, 's');
 }

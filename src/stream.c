@@ -23,12 +23,6 @@ static bool tcall_same_part_(const tcall_item_head_ *a,
     return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
 }
 
-/* A whole object, as far as its last byte says. */
-static bool tcall_ends_object_(tcall_str text)
-{
-    return text.len && text.ptr[text.len - 1] == '}';
-}
-
 /* Is the element a further piece of a known call? */
 static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
@@ -36,28 +30,28 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     const bool numbered = known->index && piece->index;
     const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
     tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    bool again;
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
     /* Some servers give every piece an id of its own: then the number counts
      * while there is no name. */
     if (tcall_head_len_(piece, TCALL_PART_ID_) &&
         tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return tcall_same_part_(known, piece, TCALL_PART_ID_) ? TCALL_MATCH_YES_
-                                                              : TCALL_MATCH_NO_;
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (!numbered)
         return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    /* Some servers give every call the same number: where a whole object is
-     * followed by another one with a name, that is another call. */
-    again = named && text.len && *text.ptr == '{' &&
-            tcall_ends_object_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    return again && !(piece->flags & TCALL_FLAG_WHOLE_) ? TCALL_MATCH_NO_
-                                                        : TCALL_MATCH_YES_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
-    if (known->choice != piece->choice ||
-        (known->index && piece->index && known->index != piece->index))
+    if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
         return tcall_match_reasoning_(known, piece);
@@ -113,8 +107,12 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
     size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
     size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
     bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    if (whole && !known->error && old >= len && (!piece->error || old))
-        return false; /* it came in pieces before */
+    /* What the server says in the end counts, but for nothing. */
+    bool nothing =
+        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
+                                     tcall_str_of("{}")));
+    if (whole && nothing && !known->error && (!piece->error || old))
+        return false;
     if (known->error || piece->error) {
         known->error = known->error ? known->error : piece->error;
         tcall_reader_drop_arguments_(reader, at, len);

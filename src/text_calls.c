@@ -84,14 +84,11 @@ static const char *tcall_text_object_end_(const char *p, const char *end)
     return NULL;
 }
 
-/* Adds a call, with an id that is made up, to the end of the chat. */
+/* Adds a call to the end of the chat, which makes an id up. */
 static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 {
-    char id[9];
     int error;
     item->kind = TCALL_ITEM_CALL;
-    item->id = tcall_chat_make_id_(reader->chat, id);
-    item->synthetic_id = true;
     reader->last = reader->chat->block->low;
     error = tcall_chat_add(reader->chat, item);
     if (error == TCALL_OK)

@@ -422,149 +422,58 @@ int tcall_write_uint(tcall_writer *writer, tcall_uint value)
     return tcall_write_number_(writer, false, value, 0);
 }
 
-/* ---- floating point ----
- *
- * The shortest digits that read back as the same number, by exact arithmetic
- * on large integers (the method of Steele and White): the number is
- * value / scale; every number nearer to it than low / scale below and
- * high / scale above reads back as the same.
- */
+/* ---- floating point ---- */
 
-enum { TCALL_BIG_LIMBS_ = 36 }; /* 1,152 bits; the least double needs 1,086 */
+enum { TCALL_DOUBLE_DIGITS_ = 17 }; /* so many always read back as the same */
 
-typedef struct tcall_big_ {
-    uint32_t limb[TCALL_BIG_LIMBS_]; /* the lowest first */
-} tcall_big_;
-
-typedef struct tcall_shortest_ {
-    tcall_big_ value, scale, low;
-    bool even;   /* the bounds themselves read back as the same, too */
-    bool uneven; /* high is twice as much as low, else they are the same */
-} tcall_shortest_;
-
-/* Adds number * 2^shift. */
-static void tcall_big_add_(tcall_big_ *big, uint64_t number, int shift)
+/* Gives the exact digits of a double, one more than are ever written. Returns
+ * how much the first one is worth, as a power of ten. */
+TCALL_NOINLINE_ static int tcall_place_exact_(char *to, tcall_bits_ bits)
 {
-    int i = shift / 32;
-    uint64_t carry = 0;
-    for (; i < TCALL_BIG_LIMBS_ && (number || carry); i++) {
-        carry += big->limb[i];
-        carry += (number << shift % 32) & 0xFFFFFFFFu;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
-        number >>= 32 - shift % 32;
-        shift = 0;
+    const tcall_bits_ one = (tcall_bits_)1 << (DBL_MANT_DIG - 1);
+    int exponent = (int)(bits / one), i;
+    tcall_exact_ digits;
+    bits %= one;
+    if (exponent) {
+        bits += one;
+        exponent--;
     }
+    tcall_exact_init_(&digits, bits, TCALL_LEAST_EXPONENT_ + exponent);
+    for (i = 0; i <= TCALL_DOUBLE_DIGITS_; i++)
+        to[i] = (char)('0' + tcall_exact_next_(&digits));
+    return digits.top;
 }
 
-static void tcall_big_multiply_(tcall_big_ *big, uint32_t factor)
+/* Rounds exact digits to count of them, without those that become 0. */
+static void tcall_place_rounded_(char *to, const char *exact, int count,
+                                 tcall_num_ *number)
 {
-    uint64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += (uint64_t)big->limb[i] * factor;
-        big->limb[i] = (uint32_t)carry;
-        carry >>= 32;
+    bool up = exact[count] >= '5';
+    while (count > 1 && exact[count - 1] == (up ? '9' : '0'))
+        count--;
+    memcpy(to, exact, (size_t)count);
+    to[count - 1] = (char)(to[count - 1] + up);
+    if (*to > '9') {
+        *to = '1';
+        number->top++;
     }
+    number->first = to;
+    number->last = to + count - 1;
 }
 
-/* Takes away what is not more. */
-static void tcall_big_subtract_(tcall_big_ *big, const tcall_big_ *other)
+/* Gives the fewest digits that read back as the same double. */
+static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
 {
-    int64_t carry = 0;
-    int i;
-    for (i = 0; i < TCALL_BIG_LIMBS_; i++) {
-        carry += big->limb[i];
-        carry -= other->limb[i];
-        big->limb[i] = (uint32_t)(carry & 0xFFFFFFFF);
-        carry = carry < 0 ? -1 : 0;
-    }
-}
-
-/* Returns < 0, 0 or > 0. */
-static int tcall_big_compare_(const tcall_big_ *a, const tcall_big_ *b)
-{
-    int i = TCALL_BIG_LIMBS_ - 1;
-    while (i > 0 && a->limb[i] == b->limb[i])
-        i--;
-    return a->limb[i] < b->limb[i] ? -1 : a->limb[i] > b->limb[i];
-}
-
-/* Sets all of it for fraction * 2^exponent. */
-static void tcall_shortest_set_(tcall_shortest_ *s, uint64_t fraction,
-                                int exponent)
-{
-    /* just above a power of two the next lower number is half as far away */
-    bool uneven = fraction == (uint64_t)1 << (DBL_MANT_DIG - 1) &&
-                  exponent > DBL_MIN_EXP - DBL_MANT_DIG;
-    int up = exponent > 0 ? exponent : 0, down = up - exponent;
-    memset(s, 0, sizeof *s);
-    s->even = !(fraction & 1);
-    s->uneven = uneven;
-    tcall_big_add_(&s->value, fraction, up + 1 + uneven);
-    tcall_big_add_(&s->scale, 1, down + 1 + uneven);
-    tcall_big_add_(&s->low, 1, up);
-}
-
-/* Goes on to the next digit. */
-static void tcall_shortest_times_ten_(tcall_shortest_ *s)
-{
-    tcall_big_multiply_(&s->value, 10);
-    tcall_big_multiply_(&s->low, 10);
-}
-
-/* Whether what is left is so close to the next higher digit that this one
- * reads back as the same number: value + high - scale, from the highest limb
- * down, until what is left below can no longer change its sign. */
-static bool tcall_shortest_reaches_(const tcall_shortest_ *s)
-{
-    int64_t order = 0;
-    int i = TCALL_BIG_LIMBS_;
-    while (i-- > 0 && order > -4 && order < 4) {
-        order *= (int64_t)1 << 32;
-        order += s->value.limb[i];
-        order += (int64_t)s->low.limb[i] << s->uneven;
-        order -= s->scale.limb[i];
-    }
-    return order > 0 || (order == 0 && s->even);
-}
-
-/* Scales so that the number is 0.d... * 10^point; returns point. */
-static int tcall_shortest_scale_(tcall_shortest_ *s)
-{
-    int point = 0;
-    while (tcall_shortest_reaches_(s)) {
-        tcall_big_multiply_(&s->scale, 10);
-        point++;
-    }
-    for (;;) {
-        tcall_shortest_times_ten_(s);
-        if (tcall_shortest_reaches_(s))
-            return point;
-        point--;
-    }
-}
-
-/* Writes the digits, 17 at most, and returns how many they are. */
-static int tcall_shortest_digits_(tcall_shortest_ *s, char *digits)
-{
-    int count = 0;
-    for (;; tcall_shortest_times_ten_(s)) {
-        int order, digit = 0;
-        bool low, high;
-        for (; tcall_big_compare_(&s->value, &s->scale) >= 0; digit++)
-            tcall_big_subtract_(&s->value, &s->scale);
-        order = tcall_big_compare_(&s->value, &s->low);
-        low = order < 0 || (order == 0 && s->even);
-        high = tcall_shortest_reaches_(s);
-        if (low && high) { /* both do: the nearer one */
-            tcall_big_multiply_(&s->value, 2);
-            low = tcall_big_compare_(&s->value, &s->scale) < 0;
-        }
-        digits[count++] = (char)('0' + digit + (high && !low));
-        if (low || high)
-            return count;
-    }
+    char exact[TCALL_DOUBLE_DIGITS_ + 1];
+    int top = tcall_place_exact_(exact, bits), count = 0;
+    tcall_num_ number = {NULL, NULL, 0, 1, false, false};
+    tcall_bits_ again;
+    do {
+        number.top = top;
+        tcall_place_rounded_(to, exact, ++count, &number);
+    } while (count < TCALL_DOUBLE_DIGITS_ &&
+             !(tcall_num_double_(&number, &again) && again == bits));
+    return number;
 }
 
 /* Writes out 0.digits * 10^point without an exponent. Returns the end. */
@@ -595,20 +504,12 @@ static char *tcall_place_exponent_(char *to, int exponent)
     return to;
 }
 
-/* A positive number. Returns the end of its text. */
-static char *tcall_place_double_(char *to, double value)
+/* A positive double. Returns the end of its text. */
+static char *tcall_place_double_(char *to, tcall_bits_ bits)
 {
-    const double least = (double)((uint64_t)1 << (DBL_MANT_DIG - 1));
-    tcall_shortest_ shortest;
-    char digits[24];
-    int exponent = 0, point, count;
-    for (; value >= least * 2; exponent++)
-        value /= 2;
-    for (; value < least && exponent > DBL_MIN_EXP - DBL_MANT_DIG; exponent--)
-        value *= 2;
-    tcall_shortest_set_(&shortest, (uint64_t)value, exponent);
-    point = tcall_shortest_scale_(&shortest);
-    count = tcall_shortest_digits_(&shortest, digits);
+    char digits[TCALL_DOUBLE_DIGITS_];
+    tcall_num_ number = tcall_place_shortest_(digits, bits);
+    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
     if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
         return tcall_place_digits_(to, digits, count, point);
     to = tcall_place_digits_(to, digits, count, 1);
@@ -617,17 +518,19 @@ static char *tcall_place_double_(char *to, double value)
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
+    const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
     char out[40], *to = out;
-    if (value - value != 0) /* an infinity, or not a number */
-        return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (value < 0 || (value == 0 && 1 / value < 0)) {
+    tcall_bits_ bits;
+    memcpy(&bits, &value, sizeof bits);
+    if (bits & sign)
         *to++ = '-';
-        value = -value;
-    }
-    if (value == 0)
+    bits &= ~sign;
+    if (bits >= TCALL_INFINITE_) /* or not a number */
+        return tcall_writer_fail_(writer, TCALL_E_RANGE);
+    if (bits == 0)
         *to++ = '0';
     else
-        to = tcall_place_double_(to, value);
+        to = tcall_place_double_(to, bits);
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 

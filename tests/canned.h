@@ -20,7 +20,7 @@
 /* The answers that come, and what was sent last. */
 static const char *const *canned;
 static size_t canned_at, canned_sent;
-static char request[1 << 14], request_path[256];
+static char request[1 << 16], request_path[256];
 
 static int canned_open(void *user, const tcall_request *req,
                        tcall_response *res)

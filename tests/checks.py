@@ -1,18 +1,4 @@
 """What the tests in Python count, and the last line that each of them prints."""
-import os
-import pathlib
-import subprocess
-
-
-def on_turn(variable, rows, count):
-    """Of some rows every count-th, by turns (tests/turn), where the variable of the
-    environment is "some"; else all."""
-    rows = list(rows)
-    if os.environ.get(variable) != "some":
-        return rows
-    turn = subprocess.run([pathlib.Path(__file__).parent / "turn", str(count)], text=True,
-                          stdout=subprocess.PIPE, check=True).stdout.strip()
-    return rows if turn == "all" else rows[int(turn)::count]
 
 
 class Checks:

@@ -3,10 +3,14 @@
 shows. tests/terminal.py has what needs no screen.
 
 Each is a list of steps: what is typed (after a ^ a key by tmux's name, after a = the
-window's new size), and what the screen shows then. A step waits until it is there; the
-limit only ends a failure. Some run at a time; names of dialogues choose them.
+window's new size, after a < what is pasted, after a ~ seconds in which nobody types;
+or a function that has to be true), and what the screen shows then. A step waits until
+it is there; the limit only ends a failure. Some run at a time; names of dialogues
+choose them.
 """
 import concurrent.futures
+import http.server
+import json
 import os
 import pathlib
 import re
@@ -51,6 +55,71 @@ WIDE = HALF.replace(b"Half an answer", b"wide" * 19)  # the window but four colu
 BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9\r\nContent-Length: 2\r\n\r\n{}"
 
 
+class Model:
+    """A model on 127.0.0.1, in Ollama's format: what answer(body) makes of each request
+    (text, or the arguments of a call of get_time). It keeps the requests."""
+
+    def __init__(self, answer):
+        self.requests, outer = [], self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append(body)
+                said = answer(body)
+                message = {"role": "assistant", "content": said if isinstance(said, str) else ""}
+                if isinstance(said, dict):
+                    message["tool_calls"] = [{"function": {"name": "get_time", "arguments": said}}]
+                data = json.dumps({"model": "m", "message": message, "done": True, "done_reason": "stop",
+                                   "prompt_eval_count": 9, "eval_count": 9}).encode() + b"\n"
+                self.send_response(200)
+                self.send_header("Content-Type", "application/x-ndjson")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.agent = f"{BUILD}/agent --provider ollama --base-url http://127.0.0.1:{server.server_port}"
+
+    def said(self):
+        """What the user said, in the last request."""
+        return [m["content"] for m in self.requests[-1]["messages"] if m["role"] == "user"]
+
+
+def slow(pause):
+    """The address of a server that answers by three words, of which the last comes when
+    pause is set."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            for word in "one ", "two ", "three", "":
+                if word == "three":
+                    pause.wait(LIMIT)
+                line = HALF.replace(b"Half an answer", word.encode())
+                line = line if word else line.replace(b"false", b"true")
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(line), line))
+            self.wfile.write(b"0\r\n\r\n")
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"127.0.0.1:{server.server_port}"
+
+
 class Pane:
     """One window of a tmux server of its own kind, with the agent in it."""
 
@@ -67,8 +136,23 @@ class Pane:
     def shown(self):
         return self.tmux("capture-pane", "-p", "-J", "-S", "-500", "-t", self.name)
 
+    def rows(self):
+        """The screen as it is, each row of the window."""
+        return self.tmux("capture-pane", "-p", "-S", "-500", "-t", self.name).splitlines()
+
+    def colours(self):
+        return self.tmux("capture-pane", "-p", "-e", "-J", "-S", "-500", "-t", self.name)
+
+    def paste(self, text):
+        subprocess.run([*self.base, "load-buffer", "-b", self.name, "-"], input=text, text=True, timeout=LIMIT)
+        self.tmux("paste-buffer", "-p", "-b", self.name, "-t", self.name)
+
     def keys(self, text):
-        if text.startswith("^"):
+        if text.startswith("<"):
+            self.paste(text[1:])
+        elif text.startswith("~"):
+            time.sleep(float(text[1:]))
+        elif text.startswith("^"):
             self.tmux("send-keys", "-t", self.name, text[1:])
         else:
             self.tmux("send-keys", "-t", self.name, "-l", text)
@@ -102,9 +186,9 @@ def dialogues(home):
     plain = f"TERM=dumb {agent}"
     silent, half, wide, busy = stalling(), stalling(HEAD, HALF), stalling(HEAD, WIDE), stalling(BUSY)
     ollama = f"{agent} --provider ollama --base-url http://"
-    answers = r"answered: value 25\.4.*\n> $"
-    cancelled = r"cancel.*\n> $"
-    yes, no = r"valid.*approved.*pin 17, on true.*\n> $", r"denied.*permission was denied.*\n> $"
+    answers = r"answered:\s+value\s+25\.4.*\n> $"
+    cancelled = r"Stopped\..*\n> $"
+    yes, no = r"valid.*approved.*pin 17, on true.*\n> $", r"valid.*\n  ✗ permission was denied\n.*\n> $"
     return {
         # typing
         "a request": (agent, line(INCH, answers)),
@@ -128,14 +212,14 @@ def dialogues(home):
         "/tools": (agent, line("/tools", r"convert_unit.*\n> $")),
         "/model": (agent, line("/model", r"The model is stand-in\..*\n> $")),
         "/new": (agent, line("/new", r"new conversation.*\n> $")),
-        "/memory": (agent, line("/memory", r"\d+ of \d+ bytes.*\n> $")),
+        "/memory": (agent, line("/memory", r"\d+ of \d+ bytes are in use.*\n> $")),
         "/nothing": (agent, line("/nothing", r"There is no /nothing.*\n> $")),
         "/provider": (agent, line("/provider anthropic", r"provider is anthropic.*\n> $") + line(INCH, answers)),
-        "/provider nobody": (agent, line("/provider nobody", r"cannot be: nobody.*provider is openai.*\n> $") + line(INCH, answers)),
-        "/provider without a key": (agent, line("/provider gemini", r"cannot be: gemini.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/provider nobody": (agent, line("/provider nobody", r"nobody cannot be used: there is no such.*provider is openai.*\n> $") + line(INCH, answers)),
+        "/provider without a key": (agent, line("/provider gemini", r"gemini cannot be used: no model is given: .*provider is openai.*\n> $") + line(INCH, answers)),
         "/details": (agent, line("/details", r"each step.*\n> $") + line(INCH, r"\n  checked +valid\n.*\n> $")),
-        "/trace": (agent, line(f"/trace {home}/turn", r"has a trace.*\n> $") + line(INCH, answers) + line("/trace", r"No trace.*\n> $") + line("exit", r"LEFT 0")),
-        "/save": (agent, line(f"/save {home}/talk", r"Saved in.*\n> $") + line(f"/load {home}/talk", r"conversation of.*\n> $")),
+        "/trace": (agent, line(f"/trace {home}/turn", r"a trace is written.*\n> $") + line(INCH, answers) + line("/trace", r"No trace.*\n> $") + line("exit", r"LEFT 0")),
+        "/save": (agent, line(f"/save {home}/talk", r"Saved in.*\n> $") + line(f"/load {home}/talk", r"conversation of.* goes on.*\n> $")),
         # approvals
         "y": (agent, asks("y", yes)),
         "n": (agent, asks("n", no)),
@@ -148,17 +232,17 @@ def dialogues(home):
         "Ctrl-D to a question": (agent, line(SWITCH, re.escape(ASKED)) + [("^C-d", no)]),
         "the question shows what runs": (agent, line(SWITCH, r'approve\? +write_gpio \{"pin":17,"on":true\}')),
         "an answer that comes too soon": (agent, [(SWITCH + "\ry\r", re.escape(ASKED)), *line("n", no)]),
-        "a diff": (f"{agent} --workspace {home}", line('read "a.txt"', r"old line.*\n> $") + line('replace "old line" with "new line" in "a.txt"', r"- old line\n.*\+ new line\n.*default n\]") + line("n", r"denied.*\n> $")),
+        "a diff": (f"{agent} --workspace {home}", line('read "a.txt"', r"old line.*\n> $") + line('replace "old line" with "new line" in "a.txt"', r"- old line\n.*\+ new line\n.*default n\]") + line("n", r"✗ a\.txt: it was not approved.*\n> $")),
         "a diff with a file": (f"{agent} --workspace {home}", line('read "long.txt"', r"Line 1\n.*\n> $") + line('write "Line 1" to "long.txt"', r"write long\.txt\n +- Line 1\n.*- Line 40\n +- and 20 more lines\n +\+ Line 1\n.*default n\]")),
         # leaving
-        "exit": (agent, line("exit", r"LEFT 0")),
-        "quit": (agent, line("quit", r"LEFT 0")),
-        "/bye": (agent, line("/bye", r"LEFT 0")),
+        "how to leave is said": (agent, [("", r"/help .*/quit .*\n> $")]),
+        **{f"{word} leaves": (agent, line(word, r"LEFT 0")) for word in ("exit", "quit", "/bye", "/exit", "/quit", ":q")},
         "Ctrl-D": (agent, [("^C-d", r"LEFT 0")]),
-        "Ctrl-C twice": (agent, [("^C-c", r"once more leaves.*\n> $"), ("^C-c", r"LEFT 0")]),
-        "Ctrl-C drops the line": (agent, [("nonsense", r"nonsense"), ("^C-c", r"once more leaves.*\n> $"), *line(INCH, answers)]),
-        "Ctrl-C on a dumb terminal": (plain, [("^C-c", r"once more leaves.*\n> $"), ("^C-c", r"LEFT 0")]),
-        "Ctrl-C between lines": (agent, line("convert 1 inch \\", r"\.\.\. $") + [("^C-c", r"once more leaves.*\n> $"), *line(INCH, answers)]),
+        "Ctrl-C twice": (agent, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
+        "Ctrl-C drops the line": (agent, [("nonsense", r"nonsense"), ("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
+        "Ctrl-C drops each line": (agent, [("one", "> one"), ("^C-c", r"again to leave.*\n> $"), ("two", "> two"), ("^C-c", r"> two\n.*again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
+        "Ctrl-C on a dumb terminal": (plain, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
+        "Ctrl-C between lines": (agent, line("convert 1 inch \\", r"\.\.\. $") + [("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
         # waits
         "cancel while it asks": (agent, line(SWITCH, re.escape(ASKED)) + [("^C-c", cancelled), *line(INCH, answers)]),
         "cancel before an answer": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled)]),
@@ -166,14 +250,14 @@ def dialogues(home):
         "cancel before another try": (ollama + busy, line("hello", r"again in") + [("^C-c", cancelled)]),
         "cancel while TLS begins": (f"{agent} --provider openai --base-url https://{silent}", line("hello", r"\d s ") + [("^C-c", cancelled)]),
         "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] [1-9]\d* s ")),
-        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 2"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash answered:.*\n> $")]),
+        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 2"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash\s+answered:.*\n> $")]),
         "cancel a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 20"', re.escape(ASKED)) + line("y", r"\d s ") + [("^C-c", cancelled)]),
-        "a wait at the end of the last line": (ollama + wide, [("=80x5", None), *line("hello", r"(wide){19} [|/\\-] "), ("^C-c", cancelled), *line("hello", r"hello\s+(wide){19} [|/\\-] "), ("^C-c", r"> hello\s+(wide){19}\s+turn [^|/\\-]*cancel[^\n]*\n> $")]),
+        "a wait at the end of the last line": (ollama + wide, [("=80x5", None), *line("hello", r"(wide){19} [|/\\-] "), ("^C-c", cancelled), *line("hello", r"hello\s+(wide){19} [|/\\-] "), ("^C-c", r"> hello\s+(wide){19}\s+turn [^|/\\-]*Stopped[^\n]*\n> $")]),
         "leave after a cancel": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled), *line("exit", r"LEFT [01]")]),
         "nobody answers": (ollama + "127.0.0.1:9", line("hello", r"error: .*\n> $")),
         # windows
         "a call is a line": (agent, line(INCH, r"\n  call +convert_unit [^\n]*valid[^\n]*25\.4[^\n]*ms\)")),
-        "a narrow window": (agent, line(INCH, answers), 30),
+        "a narrow window": (agent, line(INCH, r"25\.4, unit millimetre.*\n> $"), 30),
         "a window grows": (agent, [("=120x30", None), *line(INCH, answers)]),
         "a window shrinks": (agent, [("convert 1 inch", r"1 inch$"), ("=40x10", None), (" to millimetre", r"millimetre"), (ENTER, answers)]),
         "a window changes while it waits": (ollama + silent, line("hello", r"\d s ") + [("=50x20", None), ("^C-c", cancelled)]),
@@ -181,15 +265,194 @@ def dialogues(home):
         # pipes
         "the answer goes elsewhere": (f"{agent} {INCH} | tr a-z A-Z", [("", r"call +convert_unit.*STAND-IN MODEL.*VALUE 25\.4.*LEFT 0")]),
         "the rest goes elsewhere": (f"{agent} {INCH} 2>/dev/null", [("", r"^[^\n]*stand-in model[^>]*25\.4[^>]*LEFT 0")]),
-        "requests from a pipe": (f"echo {INCH} | {agent}", [("", r"25\.4.*LEFT 0")]),
+        "a request from a pipe": (f"echo {INCH} | {agent}", [("", r"25\.4.*LEFT 0")]),
+        **{f"{word} helps": (agent, line(word, r"/tools.*/quit.*\n> $")) for word in ("help", "?")},
         "no terminal, no approval": (f"echo {SWITCH} | {agent}", [("", r"nobody is here to ask.*LEFT 0")]),
         "quiet": (f"{agent} --quiet {INCH}", [("", r"^I am the stand-in[^{]*25\.4[^{]*LEFT 0")]),
         "no colour": (f"NO_COLOR=1 {agent} {INCH}", [("", r"25\.4.*LEFT 0")]),
     }
 
 
+def unchanged(path, text):
+    """A check: the file holds this, and nothing lies beside it."""
+    def is_unchanged(pane):
+        """the file is not as it was"""
+        path_ = pathlib.Path(path)
+        return path_.read_text() == text and not list(path_.parent.glob(path_.name + ".*"))
+    return is_unchanged
+
+
+def kept(home):
+    """What /load and /save refuse, and what they do not."""
+    model = Model(lambda body: "I know %d of it." % sum(m["role"] == "user" for m in body["messages"]))
+    bad = {"missing": "No such file", "": "Is a directory", "empty": "no saved conversation",
+           "a.txt": "no saved conversation", "long.txt": "no saved conversation", "cut": "damaged"}
+    steps = line("my name is Ada", r"I know 1 of it.*\n> $") + line(f"/save {home}/ada", r"Saved in.*\n> $")
+
+    def cut(pane):
+        """a saved file is cut"""
+        return pathlib.Path(home, "cut").write_bytes(pathlib.Path(home, "ada").read_bytes()[:-9])
+    steps.append((cut, None))
+    for n, (name, why) in enumerate(bad.items(), 2):
+        steps += line(f"/load {home}/{name}", rf"Nothing is loaded: [^\n]*{name}: [^\n]*{why}.*\n> $")
+        steps += line("what is my name?", rf"I know {n} of it.*\n> $")
+    first = lambda pane: model.said()[0] == "my name is Ada"
+    steps += [(first, None), *line(f"/load {home}/ada", r"ada goes on.*\n> $"), *line("again", r"goes on.*I know 2 of it.*\n> $"), (first, None)]
+    for name in "a.txt", "long.txt":
+        text = pathlib.Path(home, name).read_text()
+        for word, why in (("/save", "no saved conversation"), ("/trace", "no trace")):
+            steps += line(f"{word} {home}/{name}", rf"{name}: it is there, and {why}.*\n> $") + [(unchanged(pathlib.Path(home, name), text), None)]
+    steps += line("/save", r"Give a name.*\n> $") + line("/load", r"Give a name.*\n> $")
+    steps += line(f"/save {home}/ada", r"Saved in[^>]*Saved in.*\n> $|Saved in.*Saved in.*\n> $") + line("/quit", "LEFT 0")
+    return model.agent, steps
+
+
+def pasted(name, text, then="", columns=80):
+    """A text that is pasted is one request, whatever it holds."""
+    model = Model(lambda body: "heard %d" % sum(m["role"] == "user" for m in body["messages"]))
+
+    def whole(pane):
+        """what was pasted did not arrive as it was"""
+        return len(model.requests) == 1 and model.said() == [text.rstrip("\n") + then]
+    whole.__doc__ = f"{name} did not arrive as it was"
+    return model.agent, [("<" + text, None), ("~0.2", None), (then, None), (ENTER, r"heard 1.*\n> $"), (whole, None), *line("more", r"heard 2.*\n> $")], columns
+
+
+def at_limit(*answers, requests):
+    """A model that never stops to call, and 3 requests a turn: what is said at the limit."""
+    model = Model(lambda body: "done" if "tools" not in body else {"utc_offset": len(body["messages"]) % 12})
+    steps = [("go", None), (ENTER, r"2 of 3 requests.*--max-rounds.*default n\]")]
+    for said in answers[:-1]:
+        steps += line(said, r"5 of 6 requests.*default n\]")
+    steps += line(answers[-1], r"\n> $")
+
+    def count(pane):
+        """the number of requests"""
+        return len(model.requests) == requests
+    return model.agent + " --max-rounds 3", steps + [(count, None), *line("/quit", "LEFT")]
+
+
+def equal_calls():
+    """A model that makes the same call again and again is told so."""
+    model = Model(lambda body: {} if len(model.requests) < 7 else "done")
+    return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
+
+
+PROSE = ("The quick brown fox jumps over the lazy dog, grüßt Zoë und naïve Ångströms; "
+         "über wäre es schöner, meinte Øystein, und ging — früher oder später — heim. " * 3).strip()
+CJK = "温度は二十五度です。" * 14
+
+
+def wrapped(text, columns, words):
+    """An answer breaks where words end, and nothing of it is lost."""
+    model = Model(lambda body: text)
+
+    def rows(pane):
+        """the rows of the answer"""
+        shown = pane.rows()
+        begin = next(n for n, row in enumerate(shown) if row.startswith(text[:9]))
+        end = next(n for n, row in enumerate(shown) if row.startswith("  turn "))
+        answer = shown[begin:end]
+        wide = [sum(2 if ord(c) > 0x2E80 else 1 for c in row) for row in answer]
+        return (" " if words else "").join(answer) == text and max(wide) <= columns and all(w > columns - 16 for w in wide[:-1])
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], columns
+
+
+def refused(home, columns):
+    """A refusal is a line with its reason, red, and nothing else is said of it."""
+    def readable(pane):
+        """the refusal is no line of its own, or is no red one"""
+        joined, rows = pane.shown(), pane.rows()
+        return (re.search(r"\n  ✗ /pin: 99 is over the maximum 27", joined) and "refused" not in joined
+                and "success" not in joined and re.search(r"\x1b\[31m(\x1b\[\d+m)*  ✗ /pin", pane.colours())
+                and re.search(r"1 call, ", joined) and (columns < 80 or re.search(r"^  turn .* bytes of memory$", "\n".join(rows), re.M)))
+    return f"{BUILD}/agent --yes", line("switch gpio line 99 on", r"could not\s+do it.*\n> $") + [(readable, None)], columns
+
+
+def one_figure(home):
+    """Memory has one figure: at the end of a turn, by /memory, and on the page of a trace."""
+    def same(pane):
+        """the figures of memory"""
+        page = subprocess.run([BUILD / "trace", f"{home}/figure"], capture_output=True, text=True).stdout
+        found = [re.search(p, t).group(1) for p, t in ((r"(\d+) bytes of memory", pane.shown()), (r"Memory: (\d+) of", pane.shown()),
+                                                       (r"Memory: (\d+) bytes", page))]
+        return len(set(found)) == 1
+    return f"{BUILD}/agent --yes --trace {home}/figure", line("switch gpio line 99 on", r"could not\s+do it.*\n> $") + line("/memory", r"are in use.*\n> $") + [(same, None)]
+
+
+def time_of_tool(home):
+    """The person's three seconds are not the tool's."""
+    def short(pane):
+        """the time of the tool"""
+        return int(re.search(r"created new\.txt.*?\((\d+) ms\)", pane.shown(), re.S).group(1)) < 3000
+    return (f"{BUILD}/agent --workspace {home}",
+            line('write "x" to "new.txt"', re.escape(ASKED)) + [("~3", None), *line("y", r"created new\.txt.*\n> $"), (short, None)]
+            + line('write "x" to "new.txt"', r"valid  approved.*\n> $") + [(lambda pane: pane.shown().count(ASKED) == 1, None)]
+            + line('write "y" to "new.txt"', r"- x\n +\+ y\n.*default n\]") + line("n", "not approved.*\n> $"))
+
+
+def typed_ahead():
+    """What is typed while an answer comes is not in it, and is the next line."""
+    pause = threading.Event()
+
+    def go(pane):
+        """the answer goes on"""
+        pause.set()
+        return True
+    return (f"{BUILD}/agent --provider ollama --base-url http://" + slow(pause),
+            line("hello", r"one two") + [("xyzzy", None), ("~0.3", None), (go, r"\none two three *\n  turn .*\n> xyzzy$")])
+
+
+def pasted_ahead():
+    """A long text that is pasted while an answer comes is the next request, whole."""
+    pause = threading.Event()
+    text = "".join(f"{n}: {'x' * 60}\n" for n in range(300))
+
+    def go(pane):
+        """the answer goes on"""
+        pause.set()
+        return True
+    return (f"{BUILD}/agent --verbose --provider ollama --base-url http://" + slow(pause),
+            line("hello", r"one two") + [("<" + text, None), ("~0.3", None), (go, r"\n299: x+$"), (ENTER, r"request  (?!2\d{4})\d+ bytes.*request  2\d{4} bytes.*\n> $")])
+
+
+def resized():
+    """A window that changes leaves one prompt."""
+    def one(pane):
+        """the prompts"""
+        return not re.search(r"> +>", pane.shown()) and pane.shown().count("> half") == 1
+    return f"{BUILD}/agent", [("half", "> half$"), ("=50x20", None), ("~0.3", None), ("=90x20", None), ("~0.3", None), (" more", "> half more$"), (one, None)]
+
+
+def rows_of_the_findings(home):
+    """A row of the newcomer's findings is a dialogue here, at three widths where its looks
+    matter."""
+    lines = "line one\nline two\n\tthree \"three\"\n/quit\n"
+    asked = line(SWITCH, re.escape(ASKED))
+    return {
+        "5, 6: /load and /save lose nothing": kept(home),
+        "11: a limit is asked about": at_limit("y", "n", requests=6),
+        "11: a limit that stays": at_limit("n", requests=3),
+        "11: equal calls end": equal_calls(),
+        **{f"12: a paste at {n}": pasted("a paste", lines, columns=n) for n in (60, 80, 120)},
+        "12: a paste, and more": pasted("a paste, and more,", lines.rstrip("\n"), " and more"),
+        "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 60}\n" for n in range(300))),
+        "12: a paste of one word": pasted("a word", "grüße 温度"),
+        **{f"14, 17: a refusal at {n}": refused(home, n) for n in (60, 80, 120)},
+        "15, 28: whose time, and what nobody is asked": time_of_tool(home),
+        "16: one figure of memory": one_figure(home),
+        **{f"17: words at {n}": wrapped(PROSE, n, True) for n in (60, 80, 120)},
+        **{f"17: wide characters at {n}": wrapped(CJK, n, False) for n in (60, 80, 120)},
+        "19: an option has its name": (f"{BUILD}/agent --provider ollama --base-url http://192.0.2.1:1 hello", [("", r"use https://, or --plain-http\n.*LEFT 1")]),
+        "22: typing ahead": typed_ahead(),
+        "22: pasting ahead": pasted_ahead(),
+        "22: a resize": resized(),
+        "22: Ctrl-C to a question": (f"{BUILD}/agent", asked + [("^C-c", r"default n\] *\n  ✗ permission was denied\n  turn [^\n]*\nStopped\.\n> $")]),
+    }
+
+
 # They need libedit.
-EDITED = ["left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
+EDITED = ["Ctrl-C drops each line", "an empty line", "22: typing ahead", "22: pasting ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
 
 # They need bubblewrap, and a system that lets it.
 SANDBOXED = ["a tool that takes long", "cancel a tool that takes long"]
@@ -204,7 +467,10 @@ def hold(server, home, number, name, command, steps, columns=80):
         if not found:
             return f"{name}: no prompt: {screen.strip()[-300:]}"
     for keys, shows in steps:
-        if keys.startswith("="):
+        if callable(keys):
+            if not keys(pane):
+                return f"{name}: {keys.__doc__ or 'a check'}: {pane.shown().strip()[-900:]}"
+        elif keys.startswith("="):
             columns, lines = keys[1:].split("x")
             pane.tmux("resize-window", "-t", pane.name, "-x", columns, "-y", lines)
         elif keys:
@@ -212,7 +478,7 @@ def hold(server, home, number, name, command, steps, columns=80):
         if shows:
             found, screen = pane.until(shows.replace("$", r"\s*$"))
             if not found:
-                return f"{name}: after {keys[:40]!r} no {shows}: {screen.strip()[-500:]}"
+                return f"{name}: after {str(keys)[:40]!r} no {shows}: {screen.strip()[-500:]}"
     pane.tmux("kill-session", "-t", pane.name)
     return None
 
@@ -225,14 +491,15 @@ def main():
     with tempfile.TemporaryDirectory() as home, concurrent.futures.ThreadPoolExecutor(6) as pool:
         os.chmod(home, 0o755)  # root's programs run as a user of their own
         pathlib.Path(home, "grüße.txt").write_text("hällo wörld\n")
+        pathlib.Path(home, "empty").touch()
         pathlib.Path(home, "a.txt").write_text("first\nold line\nlast\n")
         pathlib.Path(home, "long.txt").write_text("".join(f"Line {n}\n" for n in range(1, 61)))
         wanted = sys.argv[1:]
-        jobs = [(n, name, *rest) for n, (name, rest) in enumerate(dialogues(home).items()) if not wanted or name in wanted]
+        jobs = [(n, name, *rest) for n, (name, rest) in enumerate({**dialogues(home), **rows_of_the_findings(home)}.items()) if not wanted or name in wanted]
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():
             check.skip("dialogues: " + ", ".join(EDITED), "the agent has no libedit")
             jobs = [job for job in jobs if job[1] not in EDITED]
-        if subprocess.run([BUILD / "agent", "--allow-command", "sleep", "--workspace", home, "hello"], capture_output=True).returncode:
+        if subprocess.run([BUILD / "agent", "--allow-command", "sleep", "--workspace", home, "hello"], stdin=subprocess.DEVNULL, capture_output=True).returncode:
             check.skip("dialogues: " + ", ".join(SANDBOXED), "no programs run in a sandbox here")
             jobs = [job for job in jobs if job[1] not in SANDBOXED]
         try:

@@ -154,6 +154,7 @@ LINES = [  # of which findings there are some, and no others
     "9 lives: name for openai: /name must be",
     "9 lives: name for responses: /name", "9 lives: name for anthropic: /name",
     "9 lives: name for gemini: /name", "9 lives: name for mcp: /name",
+    "9 lives: row: the name must begin with a letter or _",
     "9 lives: parameter: /parameters/properties/a has no description",
     "9 lives: description: /description has about 2 tokens",
     "9 lives: note: strict for openai: /parameters",
@@ -169,7 +170,7 @@ ODD = [  # content, exit code, what is said
     ("", 2, "truncated"), ("[", 2, "truncated at 1"), ("[1,]", 2, " at "),
     ("{}", 2, "no list of tools"), ('{"tools": {}}', 2, "no list of tools"),
     ('{"result": 1}', 2, "no list"), ('"x"', 2, "no list of tools"),
-    ("[1, null, {}, []]", 1, "?: schema: /parameters is missing"),
+    ("[1, null, {}, []]", 1, "?: row: parameters is missing"),
     (json.dumps(["a"] * 1025), 2, "too many tools"),
     (json.dumps(["a"] * 1024), 1, "1024 tools")]
 
@@ -200,7 +201,7 @@ def files():
     yield "cost", len(cost) == 5 and all(
         600 < int(n) < 1400 and int(t) == (int(n) + 3) // 4
         for _, n, t in cost), f"{cost}"
-    yield "sum", lines[-1] == "4 tools, 10 findings", lines[-1]
+    yield "sum", lines[-1] == "4 tools, 11 findings", lines[-1]
     for text, wanted, words in ODD:
         code, out = run_lint(text)
         yield text[:40], code == wanted and words in out, f"{code} {out[:400]}"

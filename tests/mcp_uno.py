@@ -15,11 +15,13 @@ import time
 
 from checks import Checks
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "measure"))
+import ratchet  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 OUT = ROOT / "build" / "uno"
-# What is aimed at, and what it is held at until then.
-FLASH, FLASH_HELD = 14336, 19100
-RAM, RAM_HELD = 800, 800
+# What is aimed at; until then flash only falls, see tests/measure/ratchet.py.
+FLASH, RAM = 14336, 800
 AVR = ["avr-gcc", "-std=gnu99", "-Os", "-mcall-prologues", "-mrelax",
        "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Werror",
        "-Wno-type-limits", "-I.", "-Wl,--gc-sections"]
@@ -169,11 +171,13 @@ def main():
     bridge(check)
     size, static = flash(OUT / "uno.elf")
     stack = int(re.search(r"stack (\d+)", uno.stderr.decode()).group(1))
-    for what, figure, aim, held in [("flash", size, FLASH, FLASH_HELD),
-                                    ("RAM with stack", static + stack, RAM, RAM_HELD)]:
+    if "--land" in sys.argv:
+        ratchet.land({"flash uno": size})
+    for what, figure, aim, held in [("flash", size, FLASH, ratchet.limit("flash uno")),
+                                    ("RAM with stack", static + stack, RAM, RAM)]:
         print(f"mcp_uno: {what} {figure}, aim {aim}" +
               (f": MISSED by {figure - aim}" if figure > aim else ""))
-        check(figure <= held, f"{what} {figure} is over {held}")
+        check(figure <= held, f"{what} {figure} is over {held:g}")
     return check.end()
 
 

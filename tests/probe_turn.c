@@ -9,12 +9,14 @@
  * are in provenance and get what the turn's "results" list, and so on until
  * that is used up: the next turn drops what is left. Its "tools" are the names
  * of those that the model gets to see. With
- * "save" a turn is saved where it ends or first waits for a verdict, all memory
- * is thrown away, and what was saved is loaded.
+ * a tool's entry "images" shows so many; a turn's "show" are images of the
+ * user, and it is cancelled before step "cancel_at". With "save" a turn is
+ * saved where it ends or first waits for a verdict, all memory is thrown away,
+ * and what was saved is loaded.
  */
 #include "probe.h"
 
-enum { MAX_STEPS = 100000, MAX_NAMES = 16 };
+enum { MAX_STEPS = 100000, MAX_NAMES = 16, MAX_IMAGES = 64 };
 
 /* ---- what grows: the lists of a turn ---- */
 
@@ -79,6 +81,10 @@ typedef struct conversation {
     tcall_json answer, next_answer; /* the one that is read; the one after it */
     size_t sent;
     char stop[32]; /* why the last answer stopped */
+    int cancel_at; /* a step; 0: never */
+    tcall_attachment images[MAX_IMAGES];
+    char pixels[MAX_IMAGES][3];
+    int shown;
     uint32_t now;
     const char *names[MAX_NAMES]; /* of roles */
     growing list[LISTS], report, body, saved;
@@ -129,6 +135,23 @@ static part *part_of(const conversation *c, const tcall_tool *tool)
     return &c->parts[tool - c->desc.tools];
 }
 
+/* Shows images, each in memory of its own, as the conversation wants it. */
+static void show(tcall_ctx *cx, int count)
+{
+    conversation *c = (conversation *)cx->user;
+    while (count-- > 0 && c->shown < MAX_IMAGES) {
+        tcall_attachment *image = &c->images[c->shown];
+        char *bytes = c->pixels[c->shown++];
+        memset(image, 0, sizeof *image);
+        memcpy(bytes, "PNG", 3);
+        image->type = "image/png";
+        image->bytes.ptr = bytes;
+        image->bytes.len = 3;
+        image->next = cx->result.attached;
+        cx->result.attached = image;
+    }
+}
+
 /* Answers as an entry of a script says. */
 static int answer_run(tcall_ctx *cx, tcall_json entry, tcall_writer *out)
 {
@@ -139,6 +162,7 @@ static int answer_run(tcall_ctx *cx, tcall_json entry, tcall_writer *out)
     tcall_write_text(
         out,
         tcall_json_string(fail.tok ? fail : tcall_json_get(entry, "text"), ""));
+    show(cx, tcall_json_int(tcall_json_get(entry, "images"), 0));
     return fail.tok ? TCALL_E_FAILED : TCALL_OK;
 }
 
@@ -477,6 +501,8 @@ static int go_on(conversation *c, bool save)
     int error = TCALL_E_AGAIN, steps;
     for (steps = 0; steps < MAX_STEPS; steps++) {
         bool more = tcall_json_next(c->approve).tok != NULL && !save;
+        if (steps + 1 == c->cancel_at)
+            tcall_agent_cancel(&c->agent);
         error = tcall_agent_step(&c->agent);
         strcpy(c->stop, c->agent.answer.stop_text);
         if (error != TCALL_E_AGAIN && (error != TCALL_E_APPROVAL || !more))
@@ -540,11 +566,16 @@ static int take_turn(conversation *c, tcall_json in, bool plan)
     bool save = tcall_json_bool(tcall_json_get(in, "save"), false);
     const char *provider =
         tcall_json_string(tcall_json_get(in, "provider"), NULL);
+    tcall_json image = tcall_json_first(tcall_json_get(in, "show"));
     int error = TCALL_OK, loaded;
+    c->cancel_at = tcall_json_int(tcall_json_get(in, "cancel_at"), 0);
     if (provider) {
         c->agent_desc.provider = probe_provider(provider);
         error = tcall_agent_use(&c->agent, &c->agent_desc);
     }
+    for (; image.tok && error == TCALL_OK; image = tcall_json_next(image))
+        error =
+            tcall_agent_show(&c->agent, "image/jpeg", tcall_json_str(image));
     if (error == TCALL_OK && plan)
         error = plan_turn(c, in, user);
     else if (error == TCALL_OK) {
@@ -560,12 +591,14 @@ static int take_turn(conversation *c, tcall_json in, bool plan)
                                    : error;
 }
 
-/* Writes the results that came into the conversation since the turn began. */
+/* Writes the results that came into the conversation since the turn began, with
+ * the ids that requests have for them. */
 static void write_results(conversation *c)
 {
     tcall_writer *w = &c->list[RESULTS].out;
     tcall_item item;
     size_t at = 0, turn = 0;
+    char made[9];
     while (tcall_chat_next(&c->agent.chat, &at, &item))
         if (item.kind == TCALL_ITEM_USER)
             turn = at;
@@ -573,7 +606,8 @@ static void write_results(conversation *c)
         if (item.kind != TCALL_ITEM_RESULT)
             continue;
         tcall_write_open(w, '{');
-        write_member(w, "id", item.id);
+        write_member(w, "id",
+                     tcall_id_for(c->agent.desc.provider, item.id, made));
         write_member(w, "name", item.name);
         write_member(w, "text", item.text);
         write_error(w, item.error);

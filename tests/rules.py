@@ -74,3 +74,53 @@ def fault(provider, text):
     except (ValueError, UnicodeError) as error:
         return str(error)
     return f"calls without result: {open_calls}" if open_calls else None
+
+
+# ---- who may follow whom ----
+
+# Their servers, or models that run on them, refuse what a user says right after a result.
+ANSWERED = ("mistral", "azure", "github", "llamacpp", "lmstudio")
+
+
+def kinds(body):
+    """The messages, contents or items of a request, each as its role and the sorted
+    kinds of what it holds; calls and results with their number."""
+    for item in body.get("messages") or body.get("input") or body.get("contents"):
+        if "type" in item and "role" not in item:
+            kind = item["type"].replace("function_call_output", "result").replace(
+                "function_result", "result").replace("function_call", "call")
+            yield {"result": "user", "user_input": "user"}.get(kind, "model"), [kind]
+            continue
+        role = {"assistant": "model"}.get(item["role"], item["role"])
+        parts = item.get("parts", item.get("content"))
+        found = ["call"] * len(item.get("tool_calls", ()))
+        for part in parts if isinstance(parts, list) else [{"text": parts}]:
+            call = "functionCall" in part or part.get("type") == "tool_use"
+            result = "functionResponse" in part or part.get("type") == "tool_result"
+            found.append("call" if call else "result" if result else "said")
+        yield ("user", ["result"]) if role == "tool" else (role, found)
+
+
+def disorder(provider, text):
+    """What is wrong with the order of a request, or None."""
+    said = [x for x in kinds(exact(text)) if x[0] not in ("system", "reasoning", "thought")]
+    if not said or said[0][0] != "user" or said[-1][0] != "user":
+        return f"begins or ends with the model: {said}"
+    due = 0  # results that have to come
+    after = "user"
+    for role, found in said:
+        if role == "model" and due and found != ["call"]:  # of a list of items
+            return f"the model speaks before {due} results: {said}"
+        if role == "user" and due and found[0] != "result":
+            return f"the user speaks before {due} results: {said}"
+        if provider == "gemini" and "result" in found and found != ["result"] * due:
+            return f"{found} for {due} calls: {said}"
+        if provider == "anthropic" and role == after != "user":
+            return f"the same side twice: {said}"
+        if provider in ANSWERED and found == ["said"] and role == "user" and after == "result":
+            return f"the user after a result: {said}"
+        due += found.count("call") - found.count("result")
+        if due < 0:
+            return f"results without a call: {said}"
+        after = "result" if found[-1] == "result" else role
+    return f"{due} results are missing: {said}" if due else None

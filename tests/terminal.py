@@ -11,6 +11,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -134,7 +135,7 @@ def commands():
         check(os.path.exists(file) and os.stat(file).st_mode & 0o777 == 0o600, "only its owner reads it")
         check("new conversation" in s.line("/new"), "/new")
         check("conversation of" in s.line("/load " + file), "/load: " + s.seen[-300:])
-        check("new one" in s.line("/load " + file + "x"), "/load of nothing")
+        check("Nothing is loaded" in s.line("/load " + file + "x"), "/load of nothing")
         check("bytes" in s.line("/memory"), "/memory")
         check("25.4" in s.line("convert 1 inch \\\nto millimetre"), "two lines: " + s.seen[-300:])
         check("25.4" in s.line('"""convert 1 inch\nto\nmillimetre"""'), "three lines: " + s.seen[-300:])
@@ -152,7 +153,7 @@ def endings():
         check(s.status() == 0, "Ctrl-D leaves")
     with Screen() as s:
         s.type("\x03")
-        check(s.until("once more leaves"), "Ctrl-C is asked for twice: " + s.seen[-300:])
+        check(s.until("again to leave"), "Ctrl-C is asked for twice: " + s.seen[-300:])
         s.until("> ")
         s.type("\x03")
         check(s.status() == 0, "Ctrl-C twice leaves")
@@ -161,7 +162,7 @@ def endings():
         s.until("> ")
         check("25.4" in s.line("convert 1 inch to millimetre"), "it goes on: " + s.seen[-300:])
         s.type("\x03")
-        check(s.until("once more leaves"), "one again")
+        check(s.until("again to leave"), "one again")
     with Screen() as s:  # while it asks, Ctrl-C ends the turn
         s.type(SWITCH + "\n")
         s.until(ASKED)
@@ -171,20 +172,122 @@ def endings():
         check("25.4" in s.line("convert 1 inch to millimetre"), "the next turn works: " + s.seen[-300:])
 
 
+def run(*words, text="", program="agent"):
+    return subprocess.run([BUILD / program, *words], input=text, text=True, timeout=LIMIT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env={k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)})
+
+
+def inputs():
+    """Input that is no terminal is joined to the request, is one, or is one a line."""
+    def said(*words, text):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "t")
+            p = run("--trace", file, *words, text=text)
+            lines = [json.loads(line) for line in open(file)] if os.path.exists(file) else []
+        return [line["text"] for line in lines if line.get("event") == "turn"], p
+    notes = "one\n\n\ttwo grüße\n/quit\n"
+    check(said("summarise", "this", text=notes)[0] == ["summarise this\n\n" + notes.strip()], "words and input")
+    check(said(text=notes)[0] == [notes.strip()], "input alone")
+    check(said("--lines", text="one\n\ntwo\n")[0] == ["one", "two"], "--lines")
+    check(said("hello", text="")[0] == ["hello"], "words alone")
+    turns, p = said(text="\n \n")
+    check(turns == [] and p.returncode == 0, "input of blanks")
+    turns, p = said("--memory", "128K", "sum", text="x" * 200000)
+    check(turns == [] and p.returncode == 1 and "--memory" in p.stderr, "too much input: " + p.stderr)
+    check(said("x" * 50000, "y", text="")[0] == ["x" * 50000 + " y"], "long words")
+    check(said("a", text="b\0c")[0] == ["a\n\nb\0c"], "a NUL")
+    turns, p = said("sum", text="x y " * 100000)
+    check(len(turns) == 1 and len(turns[0]) == 400004, f"much input: {p.stderr}")
+    for words in (("--memory", "0"), ("--memory", "4X"), ("--memory", "-1"), ("--max-rounds", "0"), ("--max-rounds", "many")):
+        p = run(*words, "hello")
+        check(p.returncode == 2 and words[0] in p.stderr, f"{words}: {p.stderr}")
+
+
+def limits():
+    """What is dropped is told once, and a limit names its option."""
+    long = "".join(f"say {n} " + "word " * 3000 + "\n" for n in range(20))
+    p = run("--lines", "--memory", "128K", text=long)
+    check(p.stderr.count("was dropped") == 1 and "--memory gives more" in p.stderr, "old turns: " + p.stderr[-600:])
+    p = run("--lines", text=long)
+    check("was dropped" not in p.stderr, "nothing was dropped")
+    p = run("--max-rounds", "2", "what time is it 9 hours east of UTC?")
+    check("--max-rounds allows more" in p.stderr and "+09:00" in p.stdout, "a limit without a person: " + p.stderr)
+
+
+def replays():
+    """A replay takes provider and model from the trace, and says what differs."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "t")
+        for name in "openai", "anthropic", "ollama":
+            run("--standin", name, "--trace", file, "convert 1 inch to mm")
+            p = run("--replay", file, "convert 1 inch to mm")
+            check("25.4" in p.stdout and "not as in" not in p.stderr and name in p.stderr, f"replay of {name}: {p.stderr}")
+        p = run("--replay", file, "--model", "other", "convert 1 inch to mm")
+        check(re.search(r"2 requests are not as in the trace.*\n.*other.*\nwhere.*\n.*stand-in", p.stderr), "what differs: " + p.stderr)
+        p = run("--replay", file, "convert 2 inch to mm")
+        check("convert 2" in p.stderr and "convert 1" in p.stderr, "what differs: " + p.stderr)
+        text = os.path.join(folder, "main.c")
+        with open(text, "w") as f:
+            f.write("int main;\n")
+        p = run("--trace", text, "hello")
+        check(p.returncode == 1 and "no trace" in p.stderr and open(text).read() == "int main;\n", "--trace over a file: " + p.stderr)
+
+
+def helps():
+    for program in "agent", "standin", "lint", "trace", "shapes", "mcp", "bridge", "pi":
+        p = run("--help", program=program)
+        check(p.returncode == 0 and program in p.stdout and not p.stderr, f"{program} --help: {p.stderr}")
+
+
+def signals():
+    """Whatever ends the agent, the terminal is as it was; while an answer comes nothing that
+    is typed is shown."""
+    def shows(fd, echo):
+        end = time.monotonic() + LIMIT
+        while bool(termios.tcgetattr(fd)[3] & termios.ECHO) != echo and time.monotonic() < end:
+            time.sleep(0.02)
+        return bool(termios.tcgetattr(fd)[3] & termios.ECHO) == echo
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        env = {"TERM": "xterm", "OLLAMA_HOST": "127.0.0.1:%d" % silent.getsockname()[1], "HOME": "/nowhere"}
+        for words in ["hello"], []:
+            for number in signal.SIGTERM, signal.SIGHUP, signal.SIGINT:
+                pid, fd = pty.fork()
+                if not pid:
+                    os.execve(BUILD / "agent", ["agent", *words], env)
+                before = termios.tcgetattr(fd)
+                check(words or shows(fd, False), "the editor begins")
+                os.write(fd, b"" if words else b"hello\r")
+                silent.accept()
+                check(shows(fd, False), "what is typed is hidden")
+                os.kill(pid, number)
+                if number == signal.SIGINT and not words:  # that ended the turn alone
+                    os.write(fd, b"/quit\r")
+                seen = b""
+                try:
+                    while select.select([fd], [], [], LIMIT)[0] and (got := os.read(fd, 65536)):
+                        seen += got
+                except OSError:
+                    pass
+                os.waitpid(pid, 0)
+                after = termios.tcgetattr(fd)
+                check(after == before, f"{words} signal {number}: {before[:4]} {after[:4]}")
+                check((b"\x1b[?2004h" in seen) == (b"\x1b[?2004l" in seen) == (not words), f"{words} {number}: bracketed paste: {seen[-200:]}")
+                os.close(fd)
+
+
 def options():
-    def run(*words, text=""):
-        return subprocess.run([BUILD / "agent", *words], input=text, text=True, timeout=LIMIT,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={k: v for k, v in os.environ.items() if not re.search("_API_KEY|_HOST$", k)})
     p = run("--help")
     check(p.returncode == 0 and "--workspace" in p.stdout, "--help")
     p = run("--version")
     check(p.returncode == 0 and re.match(r"agent \d+\.\d+", p.stdout), "--version: " + p.stdout)
     p = run("--nonsense")
     check(p.returncode == 2 and "--nonsense" in p.stderr and not p.stdout, "an unknown option: " + p.stderr)
+    p = run("--allow-command")
+    check(p.returncode == 2 and "missing after: --allow-command" in p.stderr, "a value that is missing: " + p.stderr)
     p = run("--model")
     check(p.returncode == 2 and "--model" in p.stderr, "a value that is missing: " + p.stderr)
-    p = run(text=SWITCH + "\ny\n")
+    p = run("--lines", text=SWITCH + "\ny\n")
     check("nobody is here" in p.stderr and "--yes" in p.stderr, "without a person: " + p.stderr)
     p = run("--yes", text=SWITCH + "\n")
     check("approved" in p.stderr, "--yes: " + p.stderr)
@@ -204,7 +307,10 @@ def options():
     told = [json.loads(line) for line in p.stdout.splitlines()]
     kinds = [event["event"] for event in told]
     check(kinds[0] == "turn" and kinds[-1] == "turn_end" and "verdict" in kinds, f"--json: {kinds}")
-    check("pin 17, on true" in "".join(e["text"] for e in told if e["event"] == "text"), "--json: the answer")
+    texts = [e["text"] for e in told if e["event"] == "text"]
+    check(len(texts) == 1 and "pin 17, on true" in texts[0], f"--json: the answer, a line an event: {texts}")
+    check([e["round"] for e in told if e["event"] in ("request", "answer")] == [1, 1, 2, 2], "--json: rounds")
+    check((told[-1]["rounds"], told[-1]["calls"], told[-1]["tokens"]) == (2, 1, 36), f"--json: sums: {told[-1]}")
     p = run("--verbose", "--yes", SWITCH)
     check(len(re.findall(r"^  (?:request|answer|call|checked|approved|result) ", p.stderr, re.M)) == 8,
           "--verbose: " + p.stderr)
@@ -214,6 +320,6 @@ if __name__ == "__main__":
     if not (BUILD / "agent").exists():
         check.skip("terminal", "there is no agent in " + str(BUILD))
         sys.exit(check.end())
-    for part in (options, endings, commands, approvals):
+    for part in (options, inputs, limits, replays, helps, signals, endings, commands, approvals):
         part()
     sys.exit(check.end())

@@ -646,20 +646,39 @@ static void test_parallel(void)
     }
 }
 
-/* Where memory ends in the middle of them, all is released, too. */
+/* Calls side by side with so much memory: whatever comes of it, all is
+ * released. */
+static int parallel_within(size_t size)
+{
+    tcall tc;
+    tcall_agent a;
+    script s;
+    int r = begin_slowly(&tc, &a, &s, slow_first, 3, size);
+    if (r == TCALL_OK)
+        r = tcall_agent_run(&a, tcall_str_of("go"));
+    CHECK(r == TCALL_OK || r == TCALL_E_MEMORY);
+    CHECK(held == 0 && tc.block.high == 0);
+    return r;
+}
+
+/* Where memory ends in the middle of them: from the most that is too little
+ * down, for there they have begun. */
 static void test_parallel_memory(void)
 {
-    size_t size, ended = 0;
-    for (size = 1200; size < 8000; size += 8 * CHECK_EVERY) {
-        tcall tc;
-        tcall_agent a;
-        script s;
-        int r = begin_slowly(&tc, &a, &s, slow_first, 3, size);
-        if (r == TCALL_OK)
-            r = tcall_agent_run(&a, tcall_str_of("go"));
-        CHECK(r == TCALL_OK || r == TCALL_E_MEMORY);
-        CHECK(held == 0 && tc.block.high == 0);
-        ended += r == TCALL_E_MEMORY && trail[0];
+    const size_t step = 8 * CHECK_EVERY;
+    size_t enough = 8000, size = 1200, ended = 0;
+    CHECK(parallel_within(enough) == TCALL_OK);
+    while (enough - size > 8) {
+        size_t middle = size + (enough - size) / 16 * 8;
+        if (parallel_within(middle) == TCALL_OK)
+            enough = middle;
+        else
+            size = middle;
+    }
+    for (;; size -= step) {
+        ended += parallel_within(size) == TCALL_E_MEMORY && trail[0];
+        if (size < 1200 + step)
+            break;
     }
     CHECK(ended > 0);
 }

@@ -73,6 +73,7 @@ static const char *const codes[] = {
     "empty",
     "unhandled",
     "quota",
+    "no-answer",
 };
 
 /* What a switch leaves out is said by the code alone. */

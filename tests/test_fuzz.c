@@ -52,7 +52,7 @@ static struct {
 static struct {
     int begun, ended, asked, decided, turns, turn_ends;
     uint32_t calls;
-    uint64_t waiting; /* key of the call that was asked for last */
+    uint64_t waiting, what; /* of the call that was asked for last */
 } told;
 static uint32_t clock_ms;
 
@@ -106,8 +106,10 @@ static void hear(void *user, const tcall_event *event)
     told.turn_ends += event->kind == TCALL_EVENT_TURN_END;
     told.asked += event->kind == TCALL_EVENT_APPROVAL;
     told.decided += event->kind == TCALL_EVENT_VERDICT;
-    if (event->kind == TCALL_EVENT_APPROVAL)
+    if (event->kind == TCALL_EVENT_APPROVAL) {
         told.waiting = tcall_call_key(event->call->cx.tc, event->call);
+        told.what = tcall_call_what(event->call->cx.tc, event->call);
+    }
     if (event->kind == TCALL_EVENT_END) {
         told.ended++;
         FINDING(event->error >= 0 || !event->text.len || is_json(event->text));
@@ -576,7 +578,7 @@ static int live(int r)
             tcall_agent_cancel(&agent);
         if (r == TCALL_E_APPROVAL) {
             total.waits++;
-            tcall_ledger_decide(&ledger, told.waiting,
+            tcall_ledger_decide(&ledger, told.waiting, told.what,
                                 (tcall_verdict)chance(3));
             if (once_in(8) && restart() < 0 && lost)
                 return TCALL_E_MEMORY;

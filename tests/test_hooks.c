@@ -106,9 +106,15 @@ static int ask(const char *id, const char *name, const char *arguments)
 static int decide(tcall_ledger *ledger, const char *id, tcall_verdict verdict)
 {
     tcall_call waits;
+    uint64_t key, what = 1;
+    size_t i;
     memset(&waits, 0, sizeof waits);
     waits.id = tcall_str_of(id);
-    return tcall_ledger_decide(ledger, tcall_call_key(&tc, &waits), verdict);
+    key = tcall_call_key(&tc, &waits);
+    for (i = 0; i < ledger->count; i++)
+        if (ledger->rows[i].state && ledger->rows[i].key == key)
+            what = ledger->rows[i].what;
+    return tcall_ledger_decide(ledger, key, what, verdict);
 }
 
 static bool says(const char *text)
@@ -825,7 +831,7 @@ static void test_keys(void)
     tcall_call parent, other;
     tcall_session session;
     tcall_turn sub;
-    uint64_t top;
+    uint64_t top, what;
     start(hooks, 3, TCALL_ACTUATE);
     tools[0].confirm = true;
     memset(&parent, 0, sizeof parent);
@@ -837,9 +843,14 @@ static void test_keys(void)
     other.turn = &sub;
     top = tcall_call_key(&tc, &call);
     CHECK(top != tcall_call_key(&tc, &other));
-    CHECK(tcall_ledger_decide(&ledger, tcall_call_key(&tc, &other),
+    what = tcall_call_what(&tc, &call);
+    CHECK(tcall_ledger_decide(&ledger, tcall_call_key(&tc, &other), what,
                               TCALL_VERDICT_ALLOW) == TCALL_E_UNKNOWN);
-    CHECK(tcall_ledger_decide(&ledger, top, TCALL_VERDICT_ALLOW) == TCALL_OK);
+    CHECK(tcall_ledger_decide(&ledger, top, what + 1, TCALL_VERDICT_ALLOW) ==
+          TCALL_E_UNKNOWN);
+    CHECK(again() == TCALL_E_APPROVAL && runs == 0);
+    CHECK(tcall_ledger_decide(&ledger, top, what, TCALL_VERDICT_ALLOW) ==
+          TCALL_OK);
     memset(&session, 0, sizeof session);
     session.agent = tcall_str_of("second");
     other = call;
@@ -942,6 +953,7 @@ static int whole(const char *id, const char *name, const char *arguments)
     for (i = 0; i < 9 && (r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL); i++) {
         if (r == TCALL_E_APPROVAL)
             CHECK(tcall_ledger_decide(&ledger, tcall_call_key(&tc, &call),
+                                      tcall_call_what(&tc, &call),
                                       TCALL_VERDICT_ALLOW) == TCALL_OK);
         now_ms += 100;
         r = again();

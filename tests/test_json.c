@@ -276,6 +276,10 @@ static void test_numbers(void)
     value_of("{\"a\":-1e400}");
     CHECK(parse_result == TCALL_E_RANGE);
     value_of("{\"a\":1e-400}");
+    CHECK(parse_result == 3);
+    value_of("{\"a\":-1.797693134862315807e308}");
+    CHECK(parse_result == 3);
+    value_of("{\"a\":-1.797693134862315809e308}");
     CHECK(parse_result == TCALL_E_RANGE);
     value_of("{\"a\":0e400}");
     CHECK(parse_result == 3);

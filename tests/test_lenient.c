@@ -318,6 +318,76 @@ static void test_prefixes(void)
     }
 }
 
+/* Returns what a text is refused for, 0: it is not. */
+static int error_of(const char *text)
+{
+    tcall_arguments args;
+    void *mem;
+    int r = read_args(&args, text, strlen(text), false, &mem);
+    free(mem);
+    return r < 0 ? r : 0;
+}
+
+/* Writes the text as the inside of a string. */
+static void escape(const char *text, size_t len, char *out)
+{
+    size_t i;
+    for (i = 0; i < len; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            *out++ = '\\';
+        *out++ = text[i];
+    }
+    *out = '\0';
+}
+
+/* Whatever is cut is called that, be it inside a number, a word, a string in a
+ * string, or before what was put around it. */
+static void test_cut(void)
+{
+    static const char *const texts[] = {
+        "{\"a\":{\"b\":[1,-2.5e+3,true,false,null,\"x\\\"\\\\\\u00e9\"]},"
+        "\"c\":[[-0.5],{}],\"d\":\"{\\\"d\\\":1}\", \"e\" : -1.5E-7 }",
+        "{'a': [1, .5, -.5, True], \"b\": None, c: {d: False}}"};
+    static const char *const ends[] = {"", "\n```", "</tool_call>",
+                                       " <|im_end|>\n", "\n```\n</s>"};
+    size_t i, end, n;
+    for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (n = 1; n < strlen(texts[i]); n++) {
+            char text[400], inside[300];
+            for (end = 0; end < sizeof ends / sizeof *ends; end++) {
+                snprintf(text, sizeof text, "%.*s%s", (int)n, texts[i],
+                         ends[end]);
+                /* what follows half an escape may be its other half */
+                CHECK(error_of(text) == TCALL_E_TRUNCATED ||
+                      (end && error_of(text) == TCALL_E_BAD_ESCAPE));
+                if (error_of(text) != TCALL_E_TRUNCATED && !end)
+                    printf("    %s: %s\n", text,
+                           tcall_error_code(error_of(text)));
+            }
+            if (i)
+                continue; /* the inside of a string is to be strict */
+            escape(texts[i], n, inside);
+            snprintf(text, sizeof text, "\"%s\"", inside);
+            CHECK(error_of(text) == TCALL_E_TRUNCATED);
+            if (error_of(text) != TCALL_E_TRUNCATED)
+                printf("    %s: %s\n", text, tcall_error_code(error_of(text)));
+            for (end = 0; n > 1 && end < 2; end++) {
+                CHECK(error_of(inside) == TCALL_E_TRUNCATED);
+                if (error_of(inside) != TCALL_E_TRUNCATED)
+                    printf("    %s: %s\n", inside,
+                           tcall_error_code(error_of(inside)));
+                inside[strlen(inside) - 1] = '\0';
+            }
+        }
+    }
+    CHECK(error_of("{\"a\": <b>}") == TCALL_E_BAD_VALUE);
+    CHECK(error_of("{\"a\": ```x```}") == TCALL_E_BAD_VALUE);
+    CHECK(error_of("{\"a\": \"x\" ``` \"b\"}") == TCALL_E_UNESCAPED_QUOTE);
+    CHECK(error_of("\"\"") == TCALL_E_NOT_OBJECT);
+    CHECK(error_of("\"tru\"") == TCALL_E_NOT_OBJECT);
+    CHECK(error_of("\"{x}\"") == TCALL_E_NOT_OBJECT);
+}
+
 static void test_hostile(void)
 {
     static const struct {
@@ -444,6 +514,7 @@ int main(void)
     test_refused();
     test_memory();
     test_prefixes();
+    test_cut();
     test_hostile();
     test_noise();
     test_names();

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, ANTHROPIC, STRICT. */
+/* Needs: SCHEMA, REPORT, REVIEW, OPENAI, ANTHROPIC, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"
@@ -48,6 +48,12 @@ static tcall_tool tool(const char *name, const char *parameters)
     return t;
 }
 
+static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx, (void)args, (void)out;
+    return TCALL_OK;
+}
+
 static void test_names(void)
 {
     static const struct {
@@ -55,10 +61,10 @@ static void test_names(void)
         int count;
         const char *whose;
     } rows[] = {{"read_pin", 0, ""},  {"read-pin-2", 0, ""},
-                {"_x", 0, ""},        {"2nd", 1, "gemini"},
-                {"a.b", 3, "openai"}, {"a/b", 4, "gemini"},
-                {"a:b", 4, "mcp"},    {"", 5, "anthropic"},
-                {NULL, 5, "openai"},  {"b\xC3\xA4r", 5, "mcp"}};
+                {"_x", 0, ""},        {"2nd", 2, "gemini"},
+                {"a.b", 4, "openai"}, {"a/b", 5, "gemini"},
+                {"a:b", 5, "mcp"},    {"", 6, "anthropic"},
+                {NULL, 6, "openai"},  {"b\xC3\xA4r", 6, "mcp"}};
     static char name[131];
     tcall_tool two[2];
     size_t i;
@@ -70,7 +76,7 @@ static void test_names(void)
     for (i = 1; i < 131; i++) {
         tcall_tool t = tool(name, good);
         name[i - 1] = 'a';
-        CHECK(lint(&t, 1) == (i <= 64 ? 0 : i <= 128 ? 2 : 5));
+        CHECK(lint(&t, 1) == (i <= 64 ? 0 : i <= 128 ? 3 : 6));
     }
     two[0] = two[1] = tool("same", good);
     CHECK(lint(two, 2) == 1 &&
@@ -188,13 +194,81 @@ static void test_schemas(void)
     t = tool("x", "");
     CHECK(lint(&t, 1) == 1);
     t = tool("x", NULL);
-    CHECK(lint(&t, 1) == 1 && says("schema - /parameters: is missing"));
+    CHECK(lint(&t, 1) == 1 && says("row - : parameters is missing"));
     t.allow_no_schema = true;
     CHECK(lint(&t, 1) == 0);
     t = tool("x", closed);
     CHECK(lint(&t, 1) == 0 && says("(note) strict openai /parameters: "));
     t.strict = true;
     CHECK(lint(&t, 1) == 2 && says("\nstrict anthropic /parameters: "));
+}
+
+/* Lint and tcall_init judge alike, whatever a definition was made into. */
+static void test_as_init(void)
+{
+    static const char *const schemas[] = {
+        "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\","
+        "\"minimum\":1,\"maximum\":30},\"b\":{\"enum\":[\"x\",\"y\"],"
+        "\"default\":\"x\"}},\"required\":[\"a\"],"
+        "\"additionalProperties\":false}",
+        "{\"$ref\":\"#/$defs/o\",\"$defs\":{\"o\":{\"type\":\"object\","
+        "\"properties\":{\"n\":{\"type\":[\"array\",\"null\"],\"items\":"
+        "{\"$ref\":\"#/$defs/o\"},\"minItems\":1,\"maxItems\":9},"
+        "\"s\":{\"pattern\":\"^a+$\",\"minLength\":2,\"maxLength\":7}}}}}",
+        "{\"type\":\"object\",\"allOf\":[{\"required\":[\"p\"]},{\"not\":"
+        "{\"required\":[\"q\"]}}],\"properties\":{\"p\":{\"anyOf\":[{"
+        "\"type\":\"string\",\"format\":\"date\"},{\"multipleOf\":0.5}]}}}"};
+    static char text[400];
+    uint32_t chance = 1;
+    size_t i, refused = 0;
+    for (i = 0; i < 1000; i++) {
+        tcall_tool two[2];
+        tcall_desc desc;
+        tcall tc;
+        static char block[1 << 16];
+        size_t n, edits = i % 4;
+        int r;
+        strcpy(text, schemas[i % 3]);
+        while (edits--) { /* a character becomes another one of the text */
+            chance = chance * 1664525u + 1013904223u;
+            n = strlen(text);
+            text[(chance >> 8) % n] = text[(chance >> 17) % n];
+        }
+        two[0] = tool("first", good);
+        two[1] = tool(i % 11 ? "second" : i % 2 ? "first" : "con", text);
+        two[1].safe = i % 17 ? 0 : 9;
+        memset(&desc, 0, sizeof desc);
+        desc.block = block;
+        desc.block_size = sizeof block;
+        desc.tools = two;
+        desc.tool_count = 2;
+        two[0].run = two[1].run = run;
+        r = tcall_init(&tc, &desc);
+        refused += r < 0;
+        lint(two, 2);
+        CHECK((r < 0) == (strstr(told, "row - ") == told ||
+                          strstr(told, "\nrow - ") != NULL ||
+                          strstr(told, "schema - ") == told ||
+                          strstr(told, "\nschema - ") != NULL ||
+                          strstr(told, "another tool has this name") != NULL));
+    }
+    CHECK(refused > 300 && refused < 900);
+}
+
+static void test_required(void)
+{
+    tcall_tool t = tool("x", "{\"properties\":{\"a\":{\"description\":\"x\"}},"
+                             "\"required\":[\"a\",\"b\"],\"propertys\":{}}");
+    CHECK(lint(&t, 1) == 0);
+    CHECK(says("(note) keyword - /parameters/required/1: is a required name"));
+    CHECK(says("/parameters/propertys: is no keyword of JSON Schema: was "
+               "properties meant?"));
+    t = tool("x", "{\"properties\":{\"a\":{\"description\":\"x\",\"minimum\":"
+                  "9,\"maximum\":3}},\"required\":[\"a\",\"b\"],"
+                  "\"additionalProperties\":false}");
+    CHECK(lint(&t, 1) == 2);
+    CHECK(says("lower bound that leaves nothing under the upper one"));
+    CHECK(says("name that additionalProperties forbids"));
 }
 
 /* Anthropic takes 20 strict tools in one request. */
@@ -366,6 +440,8 @@ int main(void)
     test_lengths();
     test_parameters();
     test_schemas();
+    test_as_init();
+    test_required();
     test_strict_limit();
     test_cost();
     return check_sum("test_lint");

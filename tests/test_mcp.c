@@ -455,7 +455,7 @@ static void test_stash(void)
             got,
             (i ? i : 1) + 16 <= TOOLCALL_MCP_STASH
                 ? "is not known here"
-                : "/params/arguments: this is more than there is room for; send at most 84 bytes"));
+                : "/params/arguments: there is no room for all of this; send at most 84 bytes"));
         CHECK(strstr(got, "\"isError\":true}}"));
     }
     CHECK(is(
@@ -759,6 +759,9 @@ static void test_permissions(void)
 /* X(NAME, expression): each function that takes a context, and what is true of
  * its answer where there is no registry: it works, or says TCALL_E_USAGE, or
  * gives what its contract gives where there is nothing. */
+#ifdef TOOLCALL_NO_HOOKS
+#define tcall_next(cx) TCALL_E_USAGE /* there is none: the list stays whole */
+#endif
 #define CONTEXT_FUNCTIONS(X)                                                  \
     X(tcall_emit, (tcall_emit(cx, text), true))                               \
     X(tcall_progress, (tcall_progress(cx, text), true))                       \
@@ -822,6 +825,7 @@ static int context_run(tcall_ctx *cx, tcall_json none, tcall_writer *out)
 
 /* Counts the functions of the header that take a context, and returns whether
  * the list above has this one. Hooks of the library itself end in _. */
+#ifndef WIRE_FILES /* on firmware there are no files */
 static bool is_listed(const char *declared)
 {
     size_t i;
@@ -859,6 +863,7 @@ static void test_context_list(void)
     }
     CHECK(found == TCALL_ARRAY_LEN(context_names));
 }
+#endif
 
 static void test_context(void)
 {
@@ -895,7 +900,9 @@ static void test_context(void)
     context_ends = TCALL_E_FAILED;
     CHECK(is(CALL("1", "led", "{\"on\":true}"),
              RESULT("1") TEXT("the tool failed") ",\"isError\":true}}"));
+#ifndef WIRE_FILES
     test_context_list();
+#endif
 }
 
 static void test_other_ways(void)
@@ -931,7 +938,7 @@ static void test_other_ways(void)
         CHECK(is(
             line,
             RESULT("1") TEXT(
-                "/params/arguments: this is more than there is room for; send at most 84 bytes") ",\"isError\":true}}"));
+                "/params/arguments: there is no room for all of this; send at most 84 bytes") ",\"isError\":true}}"));
     }
     rows[1].name = "a_name_too_long_for_this_board";
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);

@@ -259,7 +259,7 @@ static unsigned all_calls(void)
     return n;
 }
 
-static bool all; /* TEST_ALL=1 */
+static bool all; /* FAULTS_ALL=1 */
 
 /* The n to try after this one. A handshake allocates 27,000 times, nearly all
  * of them in the arithmetic of one curve: of those some will do, unless all
@@ -377,7 +377,7 @@ int main(void)
     long memory;
     int tls;
 
-    all = getenv("TEST_ALL") != NULL;
+    all = getenv("FAULTS_ALL") != NULL;
     alarm(all ? 6000 : 300);
     CHECK(mkcert(&cert, &q) == 0);
     memory = now.memory;

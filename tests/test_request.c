@@ -139,7 +139,7 @@ static void test_write(void)
     CHECK(has(p, "{\"enum\":[1]}"));
     CHECK(!strstr(p, "minLength") && !strstr(p, "\"name\":\"g\",\"desc"));
     ask.choice = TCALL_CHOICE_NONE;
-    CHECK(!strstr(write_body(&tcall_ollama, &ask), "\"tools\""));
+    CHECK(has(write_body(&tcall_ollama, &ask), "\"tools\""));
     CHECK(has(write_body(&tcall_openai, &ask), "\"tool_choice\":\"none\""));
     CHECK(has(write_body(&tcall_anthropic, &ask), "{\"type\":\"none\"}"));
     /* A member that may be any object cannot be strict, wherever it is. */
@@ -166,30 +166,41 @@ static const struct {
     {"openrouter", "https://openrouter.ai", "Authorization", "{\"type",
      "\"required\"", "\"none\"", "\"strict\":true", "max_completion"},
     {"xai", "https://api.x.ai", "Authorization", "{\"type", "\"required\"",
-     "\"none\"", "\"strict\":true", "\"max_tokens"},
+     "\"none\"", "\"include\":[\"reasoning.encrypted_content\"]", "\"messages"},
+    {"perplexity", "https://api.perplexity.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"input\":[", "\"strict\":true"},
+    {"together", "https://api.together.xyz", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "strict"},
+    {"fireworks", "https://api.fireworks.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "strict"},
+    {"cerebras", "https://api.cerebras.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_completion_tokens\":5", "parallel"},
+    {"github", "https://models.github.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "strict"},
+    {"cohere", "https://api.cohere.ai", "Authorization", "{\"type",
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
     {"azure", "", "api-key", "{\"type", "\"required\"", "\"none\"",
      "\"strict\":true", "\"max_tokens"},
     {"gemini_v1", "https://generativelanguage.googleapis.com", "Authorization",
      "{\"type", "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
     {"llamacpp", "http://127.0.0.1:8080", "Authorization", "1 \"required\"",
-     "\"required\"", NULL, "\"parallel_tool_calls\":true", "strict"},
+     "\"required\"", "\"none\"", "\"parallel_tool_calls\":true", "strict"},
     {"lmstudio", "http://127.0.0.1:1234", "Authorization", "1 \"required\"",
-     "\"required\"", NULL, "\"max_tokens\":5", "parallel"},
-    {"ollama_v1", "http://127.0.0.1:11434", "Authorization", "1 ", "2 ", NULL,
+     "\"required\"", "\"none\"", "\"max_tokens\":5", "parallel"},
+    {"ollama_v1", "http://127.0.0.1:11434", "Authorization", "1 ", "2 ", "2 ",
      "\"max_tokens\":5", "tool_choice"},
     {"openai", "https://api.openai.com", "Authorization", "{\"type",
      "\"required\"", "\"none\"", "stream_options", "\"max_tokens"},
 };
 
-/* Checks the choice of a request; want may begin with the number of tools. */
+/* Checks the choice of a request; want may begin with the number of tools, of
+ * which all are sent where none may be called. */
 static bool chosen(const char *body, const char *want)
 {
     const char *at = strstr(body, "\"tool_choice\":"), *f = body;
     int tools = 0;
     for (; (f = strstr(f, "\"description\":")) != NULL; f++)
         tools++;
-    if (!want)
-        return !at && tools == 0;
     if (tools != (*want == '1' ? 1 : 2))
         return false;
     want += *want == '1' || *want == '2' ? 2 : 0;
@@ -205,6 +216,7 @@ static void test_servers(void)
     size_t i, known = 0;
 #define TCALL_X_(name, ...) known++;
     TCALL_SERVERS(TCALL_X_)
+    TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
     CHECK(TCALL_ARRAY_LEN(servers) == known + 1);
     memset(tools, 0, sizeof tools);
@@ -231,7 +243,9 @@ static void test_servers(void)
             continue;
         CHECK(strcmp(p->url, servers[i].url) == 0);
         CHECK(strcmp(p->key_header, servers[i].header) == 0);
-        CHECK(strcmp(strrchr(p->path, '/'), "/completions") == 0);
+        CHECK(strcmp(strrchr(p->path, '/'), p->write == tcall_responses.write
+                                                ? "/responses"
+                                                : "/completions") == 0);
         ask.choice = TCALL_CHOICE_ONE;
         CHECK(chosen(write_body(p, &ask), servers[i].one));
         ask.choice = TCALL_CHOICE_NONE;

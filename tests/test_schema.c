@@ -7,6 +7,9 @@
 #endif
 
 #include "check.h"
+#include "timed.h"
+
+#include <time.h>
 
 /* One check, all of its memory of exactly the size it asks for. */
 typedef struct run {
@@ -376,6 +379,14 @@ static void test_refusals(void)
     CHECK(refused(
         "{\"minLength\":-1}",
         "/minLength: impossible count -1; use a whole number, 0 or more"));
+    CHECK(refused("{\"properties\":{\"\xC3\xA9\":{\"type\":\"dict\"}}}",
+                  "/properties/\xC3\xA9/type: unknown type \"dict\"; use "
+                  "object, array, string, number, integer, boolean or null"));
+    CHECK(refused(
+        "{\"properties\":{\"\\u00e9/\xF0\x9F\x98\x80~\":{\"type\":\"dict\"}}}",
+        "/properties/\xC3\xA9~1\xF0\x9F\x98\x80~0/type: unknown "
+        "type \"dict\"; use object, array, string, number, integer, "
+        "boolean or null"));
     CHECK(refused("{\"minLength\":\"1\"}",
                   "/minLength: wrong kind of value \"1\"; use a number"));
     CHECK(refused("{\"required\":[\"a\",1]}",
@@ -908,6 +919,66 @@ static void test_bombs(void)
     CHECK(verdict("{\"not\":{\"uniqueItems\":true}}", text) == 0);
 }
 
+/* Returns the processor time of a verdict, which is to be this one, in any
+ * unit. */
+static double cost(const char *schema, const char *value, int want)
+{
+    clock_t before = clock();
+    CHECK(verdict(schema, value) == want);
+    return (double)(clock() - before) + 1;
+}
+
+/* Writes a list of texts: k0 to the last, or the other way round. */
+static char *list(char *p, const char *begin, const char *after, int count,
+                  bool reversed, const char *end)
+{
+    int i;
+    p += sprintf(p, "%s", begin);
+    for (i = 0; i < count; i++) {
+        if (i)
+            *p++ = ',';
+        p += sprintf(p, "\"k%d\"%s", reversed ? count - 1 - i : i, after);
+    }
+    return p + sprintf(p, "%s", end);
+}
+
+/* Once the steps are used up an answer comes soon, whatever is left: what was
+ * refused costs no more than some times as much as what can be accepted. */
+static void test_after_the_budget(void)
+{
+    enum { MANY = CHECK_EVERY > 1 ? 3000 : 30000 };
+    static char schema[MANY * 12 + 200], value[MANY * 12 + 200];
+    static const struct {
+        const char *begin, *item, *end;     /* of the schema */
+        const char *opens, *value, *closes; /* of the value */
+    } cases[] = {
+        {"{\"required\":[", "", "]}", "{", ":1", "}"},
+        {"{\"dependentRequired\":{\"k0\":[", "", "]}}", "{", ":1", "}"},
+        {"{\"propertyNames\":{\"enum\":[", "", "]}}", "{", ":1", "}"},
+        {"{\"items\":{\"enum\":[", "", "]}}", "[", "", "]"},
+        {"{\"contains\":{\"enum\":[", "",
+         "]},\"minContains\":"
+         "20000}",
+         "[", "", "]"},
+        {"{\"const\":{", ":1", "}}", "{", ":1", "}"},
+        {"{\"not\":{\"required\":[", "", "]}}", "{", ":1", "}"},
+    };
+    double least;
+    size_t i;
+    list(schema, "{\"required\":[", "", MANY, false, "]}");
+    list(value, "{", ":1", MANY, false, "}");
+    least = cost(schema, value, 1);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double refused;
+        list(schema, cases[i].begin, cases[i].item, MANY, false, cases[i].end);
+        list(value, cases[i].opens, cases[i].value, MANY, true,
+             cases[i].closes);
+        refused = cost(schema, value, -2);
+        CHECK(in_time(ms_of_clocks((long)refused), 0,
+                      ms_of_clocks((long)(30 * least)) + 50));
+    }
+}
+
 int main(void)
 {
     test_values();
@@ -923,5 +994,6 @@ int main(void)
     test_growth();
     test_memory();
     test_bombs();
+    test_after_the_budget();
     return check_sum("test_schema");
 }

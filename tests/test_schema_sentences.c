@@ -89,6 +89,19 @@ static const row rows[] = {
      "b', '" LONG "c', ... or leave it out"},
     {"{'additionalProperties':false}", "{'b':1}",
      "/b: 'b' is not a property here; leave it out"},
+    /* beyond ASCII, however the schema spells it */
+    {"{'properties':{'\\u00e9':{}},'additionalProperties':false}",
+     "{'\xC3\xBC~':1}",
+     "/\xC3\xBC~0: '\xC3\xBC~' is not a property here; use one of "
+     "'\xC3\xA9' or leave it out"},
+    {"{'properties':{'\xC3\xA9/':{'enum':['\\ud83d\\ude00','\xC3\xA4']}}}",
+     "{'\xC3\xA9/':'a'}",
+     "/\xC3\xA9~1: 'a' is not one of the allowed values; send "
+     "'\xF0\x9F\x98\x80' or '\xC3\xA4'"},
+    {"{'items':{'const':'\\u20ac'}}", "['$']",
+     "/0: '$' is not the only value that is allowed; send '\xE2\x82\xAC'"},
+    {"{'required':['\\u20ac']}", "{}",
+     ": the property '\xE2\x82\xAC' is missing; add it"},
     {"{'additionalProperties':{'type':'string'}}", "{'b':1}",
      "/b: 1 is a number; send a string"},
     {"{'propertyNames':{'maxLength':1}}", "{'ab':1}",

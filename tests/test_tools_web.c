@@ -6,6 +6,7 @@
 #include "tools/web.h"
 #include "tools.h"
 #include "peer.h"
+#include "timed.h"
 
 #include <dlfcn.h>
 #include <netdb.h>
@@ -787,7 +788,8 @@ static void bodies(void)
     d.max_ms = 1200;
     start(d, TCALL_NETWORK);
     before = now();
-    PART(get("/slow") == TCALL_E_TIMEOUT && now() - before < 1.5);
+    PART(get("/slow") == TCALL_E_TIMEOUT &&
+         in_time((long)((now() - before) * 1000), 0, 1500));
     PART(strstr(progress, "webfetch: 1 s") != NULL);
     row("W13", all, "a byte now and then: the time is for all; progress");
     all = true;
@@ -890,7 +892,7 @@ static void two_calls(void)
         usleep(i ? 5000 : 0);
     }
     for (i = 0; (r[0] == TCALL_E_AGAIN || r[1] == TCALL_E_AGAIN) &&
-                now() - before < 10;
+                now() - before < 120;
          i = !i)
         if (r[i] == TCALL_E_AGAIN) {
             tcall_writer_init(&out, text[i], sizeof text[i] - 1);

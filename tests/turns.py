@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 
+import rules
 from checks import Checks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -60,6 +61,19 @@ GET = {"name": "get", "description": "Gets", "permissions": ["read"],
 
 def tool(**more):
     return {**GET, **more}
+
+
+def interactions(text=None, *calls):
+    steps = [{"type": "model_output", "content": [{"type": "text", "text": text}]}] if text else []
+    steps += [{"type": "function_call", "id": i, "name": n, "arguments": a} for i, n, a in calls]
+    return {"status": "requires_action" if calls else "completed", "steps": steps}
+
+
+# All rows of providers and servers.
+EVERY = dict(FORMATS, interactions=interactions, xai=responses, perplexity=responses, **{
+    name: openai for name in (
+        "groq", "mistral", "deepseek", "openrouter", "azure", "gemini_v1", "together", "fireworks",
+        "cerebras", "github", "cohere", "llamacpp", "lmstudio", "ollama_v1")})
 
 
 def turn(user, *bodies, **more):
@@ -227,8 +241,236 @@ def limits():
     check(said["error"] == "tool" and "get" in said["text"], f"init: {said}")
 
 
+def with_ids(form):
+    """Formats whose answers above have no ids, with them."""
+    def answer(text=None, *calls):
+        body = FORMATS[form](text, *calls)
+        made = body["message"].get("tool_calls", []) if form == "ollama" else [
+            p["functionCall"] for p in body["candidates"][0]["content"]["parts"]
+            if "functionCall" in p]
+        for call, (i, _, _) in zip(made, calls):
+            call["id"] = i
+        return body
+    return answer
+
+
+def sent_ids(request):
+    """The ids of calls, and those of results, wherever they stand."""
+    calls, results = [], []
+
+    def look(v):
+        if isinstance(v, list):
+            for x in v:
+                look(x)
+        if not isinstance(v, dict):
+            return
+        kind = v.get("type")
+        if isinstance(v.get("function"), dict) and "arguments" in v["function"] or \
+                kind in ("tool_use", "function_call"):
+            calls.append(v.get("call_id") or v["id"])
+        if kind in ("tool_result", "function_call_output", "function_result") or \
+                v.get("role") == "tool":
+            results.append(v.get("tool_use_id") or v.get("call_id") or v["tool_call_id"])
+        if "functionCall" in v:
+            calls.append(v["functionCall"]["id"])
+        if "functionResponse" in v:
+            results.append(v["functionResponse"]["id"])
+        for x in v.values():
+            look(x)
+    look(request)
+    return calls, results
+
+
+def ids():
+    """Ids that repeat, in an answer, in the next one, in the next turn and after a switch: each
+    call has one of its own, and each result says what the next request sends."""
+    forms = {**FORMATS, "interactions": interactions, "ollama": with_ids("ollama"),
+             "gemini": with_ids("gemini")}
+    for form, answer in forms.items():
+        for to in [*forms, "mistral"]:
+            for save in (False, True):
+                pair = answer(None, ("x", "get", {"id": 1}), ("x", "get", {"id": 2}))
+                one = answer(None, ("x", "get", {"id": 3}))
+                said = talk([turn("a", pair, one, answer("Done."), save=save),
+                             turn("b", forms.get(to, openai)("Done."), provider=to),
+                             turn("c", answer("Done."), provider=form)],
+                            [tool(permissions=["write"])], form, allow=["write"])
+                where = f"{form} to {to}"
+                check(len(said) == 3 and not any(each(said, "error")), f"{where}: {said}")
+                for s in said:
+                    for request in s["requests"]:
+                        calls, results = sent_ids(request)
+                        check(len(set(calls)) == len(calls) and calls == results,
+                              f"{where}: {calls}, {results}")
+                check(len(said[0]["runs"]) == 3, f"{where}: {said[0]['runs']}")
+                places = [(p["turn"], p["round"], p["position"]) for p in said[0]["provenance"]]
+                check(places == [(1, 1, 1), (1, 1, 2), (1, 2, 1)], f"{where}: {places}")
+                told = each(said[0]["results"], "id")
+                check(told == sent_ids(said[0]["requests"][-1])[1] and told[0] == "x" and
+                      told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")
+                check(to != "mistral" or all(len(i) == 9 and i.isalnum() for i in sent_ids(
+                    said[1]["requests"][0])[0]), f"{where}: {said[1]['requests']}")
+    for i in ("", "a b", "x" * 80, "\u00e4"):
+        said, = talk([turn("x", openai(None, (i, "get", {"id": 1})), openai("Done."))])
+        check(each(said["results"], "id") == sent_ids(said["requests"][-1])[1], f"{i}: {said}")
+
+
+def cut(says):
+    """An answer that ends too early, without a word."""
+    body = json.dumps(says(None))
+    for done, short in (("stop", "length"), ("end_turn", "max_tokens"), ("STOP", "MAX_TOKENS"),
+                        ("completed", "incomplete")):
+        body = body.replace(f'"{done}"', f'"{short}"')
+    return {"body": body}
+
+
+def order():
+    """Who may follow whom: whatever ends a turn after a call, whatever is shown, and
+    whoever goes on, each request has the order that its receiver wants."""
+    tools = [GET, tool(name="snap", script=[{"text": "a picture", "images": 1}]),
+             tool(name="slow", script=[{"again": 50}])]
+    broken = {"status": 500, "body": "{}"}
+
+    def situations(says):
+        call = says(None, ("abc123def", "get", {"id": 1}))
+        both = says("I look.", ("abc123def", "snap", {"id": 1}), ("ghi456jkl", "get", {"id": 1}))
+        picture = says(None, ("abc123def", "snap", {"id": 1}))
+        slow = says(None, ("abc123def", "slow", {"id": 1}))
+        done = says("Done.")
+        yield "plain", [turn("a", call, done)], {}
+        yield "two calls, one shows a picture", [turn("a", both, done)], {}
+        yield "a picture each round", [turn("a", picture, both, picture, done)], {}
+        yield "the last round", [turn("a", call)], {"limits": {"rounds": 1}}
+        yield "a picture, then the last round", [turn("a", both, call)], {"limits": {"rounds": 2}}
+        yield "the last call", [turn("a", call, call)], {"limits": {"calls": 1}}
+        yield "tokens", [turn("a", picture)], {"limits": {"tokens": 1}}
+        for step in range(1, 18):
+            yield f"cancelled at {step}", [turn("a", slow, cancel_at=step)], {}
+        for first in (call, both):
+            said = json.dumps(first)
+            yield "three times 500", [{"user": "a", "answers": [{"body": said}] + [broken] * 3}], {}
+            yield "cut", [{"user": "a", "answers": [{"body": said}, cut(says)]}], {}
+        yield "cut at once", [{"user": "a", "answers": [cut(says)]}], {}
+        yield "the user shows", [turn("a", both, done, show=["JPEG", "JPEG2"])], {}
+
+    requests = 0
+    for name, says in EVERY.items():
+        begun = [(name, says)] + [(n, EVERY[n]) for n in ("openai", "gemini", "anthropic")]
+        for first, speaks in begun:
+            for what, turns, more in situations(speaks):
+                goes_on = [turn(t, says("Well."), provider=name) for t in "bc"]
+                said = talk(turns + goes_on, tools, provider=first, **more)
+                check(each(said, "error")[-2:] == [None, None], f"{first}, {name}: {what}: {said}")
+                for who, t in zip([first, name, name], said):
+                    for request in t["requests"]:
+                        wrong = rules.disorder(who, json.dumps(request))
+                        check(not wrong, f"{first}, then {name}: {what}: {wrong}")
+                        check(request.get("tools") == t["requests"][0]["tools"],
+                              f"{who}: {what}: other tools")
+                        requests += 1
+    print(f"order: {requests} requests of {len(EVERY)} rows")
+
+
+def last_round():
+    """Where no call was wanted, one that comes is answered and not run."""
+    for name, says in EVERY.items():
+        ask = says(None, ("abc123def", "get", {"id": 1}))
+        for most, runs in (({"rounds": 1}, 0), ({"rounds": 2}, 1), ({"calls": 1}, 1)):
+            said, = talk([turn("x", *[ask] * 4)], provider=name, limits=most)
+            check((len(said["runs"]), said["error"]) == (runs, "limit") and
+                  each(said["results"], "error") == [None] * runs + ["limit"],
+                  f"{name}, {most}: {said['results']}")
+
+
+def texts():
+    """The text of a turn is all that came after its last call; of answers that mark
+    one as final, that."""
+    def message(text, phase=None):
+        return {"type": "message", "role": "assistant", **({"phase": phase} if phase else {}),
+                "content": [{"type": "output_text", "text": text}]}
+
+    def out(*items):
+        return {"status": "completed", "output": list(items)}
+    call = {"type": "function_call", "call_id": "c", "name": "get", "arguments": '{"id":1}'}
+    think = {"type": "thinking", "thinking": "x", "signature": "s"}
+    two = [{"type": "text", "text": "Look"}, think, {"type": "text", "text": "ing."}]
+    for want, name, answers in (
+            ("Looking.", "anthropic", [{"type": "message", "content": two,
+                                        "stop_reason": "end_turn"}]),
+            ("A\n\nB", "responses", [out(message("A"), message("B"))]),
+            ("B", "responses", [out(message("A", "commentary"), message("B", "final_answer"),
+                                    message("C", "commentary"))]),
+            ("B\n\nC", "responses", [out(message("B", "final_answer"),
+                                           message("C", "final_answer"))]),
+            ("B", "responses", [out(message("A"), call), out(message("B"))]),
+            ("A", "responses", [out(message("A"), call)]),
+            ("A\n\nB", "responses", [out(message("A"), {
+                "type": "reasoning", "id": "r", "summary": []}, message("B"))]),
+            ("AB", "interactions", [{"status": "completed", "steps": [
+                {"type": "model_output", "content": [{"type": "text", "text": "A"}]},
+                {"type": "thought", "signature": "s"},
+                {"type": "model_output", "content": [{"type": "text", "text": "B"}]}]}]),
+            ("AB", "gemini", [{"candidates": [{"finishReason": "STOP", "content": {"parts": [
+                {"text": "A", "thoughtSignature": "s"}, {"text": "B"}]}}]}])):
+        said, = talk([turn("x", *answers)], provider=name)
+        check(said["text"] == want, f"{name}: {said['text']!r}, not {want!r}")
+        check(said["events"][-1].get("text", "") == want, f"{name}: {said['events'][-1]}")
+
+
+def closing():
+    """Where a server says in the end what it sent in pieces, that counts: one event may
+    come twice or change its place. But one that says nothing does not (LM Studio)."""
+    def item(arguments, **more):
+        return {"type": "function_call", "call_id": "c1", "name": "get", "arguments": arguments,
+                **more}
+
+    def delta(text):
+        return {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": text}
+    begins = {"type": "response.created", "response": {"status": "in_progress", "output": []}}
+    added = {"type": "response.output_item.added", "output_index": 0, "item": item("")}
+    ends = {"type": "response.completed", "response": {"status": "completed", "output": [
+        item('{"id":12}')]}}
+    pieces = [delta('{"i'), delta('d":1'), delta('2'), delta('}')]
+    for said, stored in (('{"id":12}', '{"id":12}'), ('{"id":12}', '{}'), ("", "{}"), ("", "")):
+        events = [begins, added, *pieces, {
+            "type": "response.function_call_arguments.done", "output_index": 0, "arguments": said},
+            {"type": "response.output_item.done", "output_index": 0, "item": item(stored)}, ends]
+        streams = [events]
+        if said:
+            streams += [events[:i + 1] + events[i:] for i in range(2, 6)]
+        if stored != "{}" and said:
+            streams += [events[:i] + events[i + 1:i + 2] + events[i:i + 1] + events[i + 2:]
+                        for i in range(2, 6)]
+        for stream in streams:
+            body = "".join(f"data: {json.dumps(e)}\n\n" for e in stream)
+            result, = talk([{"user": "x", "answers": [{"body": body}]}], [tool(
+                parameters={"type": "object", "properties": {"id": {"type": "integer"}}})],
+                provider="responses", stream=True)
+            check(each(result["runs"], "arguments") == [{"id": 12}], f"{body}: {result['runs']}")
+
+
+def twice():
+    """No key stands twice in what is sent, also where a call was cut."""
+    for name, body in (
+            ("anthropic", '{"type":"message","content":[{"type":"tool_use","id":"a","name":"get",'
+                          '"input":%s}],"stop_reason":"%s"}'),
+            ("gemini", '{"candidates":[{"content":{"parts":[{"functionCall":{"name":"get",'
+                       '"args":%s}}]},"finishReason":"%s"}]}')):
+        for stop in ("max_tokens", "tool_use", "MAX_TOKENS", "STOP"):
+            for args in ('{"id":1,"id":2}', '{"id":{"a":1,"\\u0061":2}}'):
+                said = talk([{"user": "x", "answers": [{"body": body % (args, stop)}] * 2},
+                             turn("y", FORMATS[name]("Done."))], provider=name,
+                            limits={"rounds": 2})
+                sent = json.dumps(said[-1]["requests"])
+                check('"%s": {}' % ("input" if name == "anthropic" else "args") in sent and
+                      not said[0]["runs"], f"{name}, {stop}, {args}: {sent}")
+    said, = talk([turn("x", openai("Done."))], extra='{"a":{"b":1,"b":2}}')
+    check(said["error"] == "usage" and "twice" in said["text"], f"extra: {said}")
+
+
 def main():
-    for part in (formats, switches, verdicts, scripts, offers, secrets, limits):
+    for part in (formats, switches, verdicts, scripts, offers, secrets, limits, order, last_round,
+                 ids, texts, closing, twice):
         part()
     return check.end()
 

@@ -248,27 +248,26 @@ static tcall_str ttool_lint_rest_(tcall_str text, size_t skip)
     return text;
 }
 
-/* Is a word another one with a letter too many, too few or wrong, with two
- * neighbours exchanged, or with letters in the other case? */
+/* Is a word nearly another one, in either case of letters? What is left of both
+ * without their common beginning and end is one letter, of long words two, or
+ * two neighbours that are exchanged. */
 static bool ttool_lint_close_(tcall_str word, tcall_str other)
 {
-    size_t same = 0;
-    while (same < word.len && same < other.len &&
-           ttool_lint_lower_(word.ptr[same]) ==
-               ttool_lint_lower_(other.ptr[same]))
-        same++;
-    word = ttool_lint_rest_(word, same);
-    other = ttool_lint_rest_(other, same);
-    if (!word.len || !other.len)
-        return word.len + other.len <= 1;
-    if (word.len > 1 && other.len > 1 && word.ptr[0] == other.ptr[1] &&
-        word.ptr[1] == other.ptr[0] &&
-        ttool_lint_same_(ttool_lint_rest_(word, 2), ttool_lint_rest_(other, 2)))
-        return true;
-    return ttool_lint_same_(ttool_lint_rest_(word, 1), other) ||
-           ttool_lint_same_(word, ttool_lint_rest_(other, 1)) ||
-           ttool_lint_same_(ttool_lint_rest_(word, 1),
-                            ttool_lint_rest_(other, 1));
+    size_t most = word.len < 8 ? 1 : 2;
+    while (word.len && other.len &&
+           ttool_lint_lower_(*word.ptr) == ttool_lint_lower_(*other.ptr)) {
+        word = ttool_lint_rest_(word, 1);
+        other = ttool_lint_rest_(other, 1);
+    }
+    while (word.len && other.len &&
+           ttool_lint_lower_(word.ptr[word.len - 1]) ==
+               ttool_lint_lower_(other.ptr[other.len - 1])) {
+        word.len--;
+        other.len--;
+    }
+    return (word.len <= most && other.len <= most) ||
+           (word.len == 2 && other.len == 2 && word.ptr[0] == other.ptr[1] &&
+            word.ptr[1] == other.ptr[0]);
 }
 
 /* Reports a member of a schema that is no keyword, if it looks like one, or
@@ -337,6 +336,28 @@ static void ttool_lint_held_(ttool_lint_ *lint, tcall_json value,
     }
 }
 
+/* Reports required names that are no properties, where there are any. */
+static void ttool_lint_required_(ttool_lint_ *lint, tcall_json schema)
+{
+    tcall_json properties = tcall_json_get(schema, "properties");
+    tcall_json name = tcall_json_first(tcall_json_get(schema, "required"));
+    int index = 0;
+    for (; properties.tok && name.tok; name = tcall_json_next(name), index++) {
+        tcall_writer here = lint->pointer;
+        tcall_json property = tcall_json_first(properties);
+        while (property.tok &&
+               !tcall_str_eq(tcall_json_key(property), tcall_json_str(name)))
+            property = tcall_json_next(property);
+        if (property.tok)
+            continue;
+        tcall_write_text(&lint->pointer, "/required/");
+        tcall_write_int(&lint->pointer, index);
+        ttool_lint_report_(lint, "keyword", NULL, true,
+                           "is a required name that properties does not have");
+        lint->pointer = here;
+    }
+}
+
 /* Visits the keywords of a schema and of those within. The parser limits how
  * deep they are. */
 static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema)
@@ -344,6 +365,7 @@ static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema)
     tcall_json member;
     if (tcall_json_type(schema) != TCALL_OBJECT)
         return;
+    ttool_lint_required_(lint, schema);
     for (member = tcall_json_first(schema); member.tok;
          member = tcall_json_next(member)) {
         tcall_writer here = lint->pointer;
@@ -483,28 +505,92 @@ static void ttool_lint_strict_(ttool_lint_ *lint, tcall_tool *strict,
 
 /* -- All of a tool -- */
 
-/* Reports a schema that arguments cannot be checked against. */
-static void ttool_lint_schema_(ttool_lint_ *lint)
+/* What a definition lacks until a program gives it. */
+static int ttool_lint_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
-    char text[TTOOL_LINT_TEXT_];
-    tcall_schema schema;
-    tcall_writer writer;
-    ttool_lint_at_(lint, "/parameters");
-    if (lint->tool->shape)
-        return; /* whatever it says can be checked */
-    if (!lint->tool->parameters) {
-        if (!lint->tool->allow_no_schema)
-            ttool_lint_report_(lint, "schema", NULL, false,
-                               "is missing: nothing would be checked");
-        return;
+    (void)cx;
+    (void)args;
+    (void)out;
+    return TCALL_OK;
+}
+
+static tcall_verdict ttool_lint_approve_(void *user, const tcall_call *call)
+{
+    (void)user;
+    (void)call;
+    return TCALL_VERDICT_DENY;
+}
+
+/* Registers the row alone, with all that it may ask for, in as much memory as
+ * that takes. Returns what tcall_init says; its report is in text. */
+static int ttool_lint_register_(const tcall_tool *tool, char *text, size_t cap)
+{
+    tcall_tool row = *tool;
+    tcall_writer report;
+    tcall_desc desc;
+    tcall tc;
+    int r = TCALL_E_MEMORY;
+    memset(&desc, 0, sizeof desc);
+    if (!row.run)
+        row.run = ttool_lint_run_;
+    desc.tools = &row;
+    desc.tool_count = 1;
+    desc.allow = TCALL_EVERYTHING;
+    desc.roles = row.roles;
+    desc.groups = row.groups;
+    desc.approve = ttool_lint_approve_;
+    desc.report = &report;
+    for (desc.block_size = 1 << 16; r == TCALL_E_MEMORY && desc.block_size;
+         desc.block_size *= 4) {
+        desc.block = malloc(desc.block_size);
+        if (!desc.block)
+            break;
+        tcall_writer_init(&report, text, cap - 1);
+        r = tcall_init(&tc, &desc);
+        text[report.fill] = '\0';
+        free(desc.block);
     }
-    if (tcall_schema_compile(&schema, tcall_str_of(lint->tool->parameters),
-                             NULL, 0, TCALL_DRAFT_2020) != TCALL_E_SCHEMA)
-        return;
-    tcall_writer_init(&writer, text, sizeof text - 1);
-    tcall_write_schema_error(&writer, &schema);
-    text[writer.fill] = '\0';
-    ttool_lint_report_(lint, "schema", NULL, false, text);
+    return r;
+}
+
+/* Reports one line of what tcall_init says, without the tool's name: which of
+ * its schemas it is about, and the words. */
+static void ttool_lint_line_(ttool_lint_ *lint, char *line, bool refused)
+{
+    static const char *const schemas[] = {"/parameters", "/output",
+                                          "/provider_schema"};
+    const char *text = line, *code = "row";
+    bool note = strncmp(text, "note: ", 6) == 0;
+    size_t i;
+    text += note ? 6 : 0;
+    ttool_lint_at_(lint, "");
+    for (i = 0; i < TCALL_ARRAY_LEN(schemas); i++) {
+        size_t length = strlen(schemas[i] + 1);
+        if (strncmp(text, schemas[i] + 1, length) || text[length] != ':')
+            continue;
+        ttool_lint_at_(lint, schemas[i]);
+        code = "schema";
+        text += length + 2;
+        break;
+    }
+    ttool_lint_report_(lint, code, NULL, note || !refused, text);
+}
+
+/* Reports what tcall_init says of the row. */
+static void ttool_lint_row_(ttool_lint_ *lint)
+{
+    enum { CAP = 1 << 16 };
+    const char *name = lint->tool->name ? lint->tool->name : "(no name)";
+    char *text = (char *)malloc(CAP), *line = text, *end;
+    int r = text ? ttool_lint_register_(lint->tool, text, CAP) : TCALL_OK;
+    for (; line && *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end)
+            break; /* more than there is room for: the first lines will do */
+        *end = '\0';
+        ttool_lint_line_(lint, line + strlen(name) + 2, r < 0);
+    }
+    free(text);
 }
 
 /* Parses the schema into memory that the caller frees; false: it is no JSON. */
@@ -559,7 +645,7 @@ static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
     int parameters = 0;
     char *text = ttool_lint_text_(lint->tool);
     ttool_lint_name_(lint);
-    ttool_lint_schema_(lint);
+    ttool_lint_row_(lint);
     if (text && ttool_lint_parse_(text, &schema, &memory)) {
         ttool_lint_at_(lint, "/parameters");
         parameters = ttool_lint_parameters_(lint, schema, 0, &nested);

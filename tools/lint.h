@@ -3,8 +3,9 @@
  *
  * For the desk and for CI, where a table of tools is made: what providers
  * would refuse and what models would not understand. build/lint is a program
- * around it. It asks the strict modes of OpenAI and Anthropic, so it needs the
- * library with STRICT, OPENAI and ANTHROPIC.
+ * around it. What tcall_init refuses and notes is found by tcall_init itself,
+ * so both always agree. It asks the strict modes of OpenAI and Anthropic, so it
+ * needs the library with SCHEMA, REPORT, STRICT, OPENAI and ANTHROPIC.
  *
  *     static void print(void *user, const ttool_finding *finding) { ... }
  *     findings = ttool_lint(tools, tool_count, print, NULL);
@@ -14,9 +15,10 @@
 
 #include "toolcall.h"
 
-#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_OPENAI || \
-    defined TOOLCALL_NO_ANTHROPIC
-#error lint.h needs STRICT, OPENAI and ANTHROPIC: leave none of them out
+#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_OPENAI ||    \
+    defined TOOLCALL_NO_ANTHROPIC || defined TOOLCALL_NO_SCHEMA || \
+    defined TOOLCALL_NO_REPORT
+#error lint.h needs SCHEMA, REPORT, STRICT, OPENAI and ANTHROPIC
 #endif
 
 #ifdef __cplusplus
@@ -24,9 +26,10 @@ extern "C" {
 #endif
 
 /* Something found. code: "name" (against a rule of provider, or used twice),
- * "description" (its length), "parameter" (without a description), "schema"
- * (arguments cannot be checked against it), "keyword" (a member of a schema
- * that is none, but looks like one or like a parameter), "case" (a name that
+ * "row" and "schema" (what tcall_init says of the row, or of one of its
+ * schemas), "description" (its length), "parameter" (without a description),
+ * "keyword" (a member of a schema that is none, but looks like one or like a
+ * parameter, or a required name that is no property), "case" (a name that
  * differs from another one only in capitals), "strict" (the provider has no
  * strict mode for this schema). */
 typedef struct ttool_finding {

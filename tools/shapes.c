@@ -1750,6 +1750,8 @@ int main(int argc, char **argv)
 {
     buffer input;
     FILE *to = stdout;
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return fputs(usage, stdout) == EOF;
     for (int i = 1; i < argc;)
         if (*argv[i] == '-' && argv[i][1])
             i += read_option(argv + i);

@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include "examples/agent/commands.h"
 
+#include "examples/agent/file.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void list_tools(session *s, const char *none)
@@ -23,24 +27,30 @@ static void set_model(session *s, const char *name)
     if (copy && tcall_agent_use(&s->agent, &d) == TCALL_OK)
         s->desc = d; /* names that were given are kept to the end */
     else if (copy)
-        fprintf(stderr, "That cannot be: %s.\n",
-                s->agent.problem ? s->agent.problem : name);
+        fprintf(stderr, "%s cannot be used: %s.\n", name, s->agent.problem);
     fprintf(stderr, "The model is %s.\n", s->desc.model);
 }
 
 static void set_provider(session *s, const char *name)
 {
-    if (*name && !session_provider(s, name))
-        fprintf(stderr, "That cannot be: %s.\n", name);
+    const char *problem = *name ? session_provider(s, name) : NULL;
+
+    if (problem) {
+        fprintf(stderr, "%s cannot be used: ", name);
+        session_problem(s, problem);
+        fputs(".\n", stderr);
+    }
     fprintf(stderr, "The provider is %s.\n", s->desc.provider->name);
 }
 
 static void set_trace(session *s, const char *path)
 {
-    if (!session_trace(s, path))
-        fprintf(stderr, "No trace can be written: %s.\n", path);
+    const char *problem = session_trace(s, path);
+
+    if (problem)
+        fprintf(stderr, "No trace is written to %s: %s.\n", path, problem);
     else if (*path)
-        fprintf(stderr, "From now on %s has a trace.\n", path);
+        fprintf(stderr, "From now on a trace is written to %s.\n", path);
     else
         fputs("No trace is written.\n", stderr);
 }
@@ -49,62 +59,89 @@ static void show_details(session *s, const char *none)
 {
     (void)none;
     s->screen.verbose = !s->screen.verbose;
-    fprintf(stderr, "From now on a line is shown for each %s.\n",
+    fprintf(stderr, "From now on there is a line for each %s.\n",
             s->screen.verbose ? "step" : "call");
 }
 
-/* A file of a conversation is bytes; see tcall_agent_save. */
-static int to_file(void *user, const char *bytes, size_t len)
-{
-    return fwrite(bytes, 1, len, user) == len ? (int)len : TCALL_E_CLOSED;
-}
+/* A saved conversation begins so; see tcall_agent_save. */
+static const char mark[] = "tcall";
 
 static void save(session *s, const char *path)
 {
-    FILE *f = *path ? create_private(path) : NULL;
-    char piece[256];
-    tcall_writer w;
-    int r = TCALL_E_USAGE;
+    tcall_str bytes = session_bytes(s);
 
-    tcall_writer_init(&w, piece, sizeof piece);
-    tcall_writer_sink(&w, to_file, f);
-    if (f && (r = tcall_agent_save(&s->agent, &w)) == TCALL_OK)
-        r = tcall_writer_flush(&w);
-    if (f && fclose(f) != 0)
-        r = TCALL_E_CLOSED;
-    fprintf(stderr, "%s %s\n",
-            r < 0 ? "This file cannot be written:" : "Saved in",
-            *path ? path : "give its name");
+    if (!*path)
+        fputs("Give a name: /save FILE.\n", stderr);
+    else if (bytes.ptr && file_save(path, mark, bytes))
+        fprintf(stderr, "Saved in %s.\n", path);
+    else
+        fprintf(stderr, "Not saved: %s: %s.\n", path,
+                errno == EEXIST ? "it is there, and no saved conversation"
+                                : strerror(errno));
+    free((char *)(uintptr_t)bytes.ptr);
 }
 
-/* Takes up the conversation of a file; without one, a new one. */
+/* Puts another conversation in the place of this one, or leaves this one. */
+static int take_up(session *s, tcall_str bytes)
+{
+    tcall_str before = session_bytes(s);
+    int r = before.ptr ? tcall_agent_load(&s->agent, bytes) : TCALL_E_MEMORY;
+    size_t need = s->tc.block.need;
+
+    if (r < 0 && r != TCALL_E_AGAIN && before.ptr)
+        tcall_agent_load(&s->agent, before);
+    s->tc.block.need = need;
+    free((char *)(uintptr_t)before.ptr);
+    return r;
+}
+
+/* Why a file is not loaded. */
+static const char *no_conversation(int r, const char *bytes, size_t len)
+{
+    size_t size = sizeof mark - 1;
+
+    if (r == TCALL_E_MEMORY)
+        return "it needs more memory (start with --memory)";
+    if (len >= size && memcmp(bytes, mark, size) == 0)
+        return "it is damaged, or of another version";
+    return "it is no saved conversation";
+}
+
 static void load(session *s, const char *path)
 {
-    static char bytes[sizeof((session *)0)->memory];
-    FILE *f = fopen(path, "rb");
-    size_t len = f ? fread(bytes, 1, sizeof bytes, f) : 0;
-    int r = tcall_agent_load(&s->agent, (tcall_str){bytes, len});
+    FILE *f = *path ? file_open(path) : NULL;
+    size_t len = 0;
+    char *bytes = f ? file_read(f, s->options.memory_size, &len) : NULL;
+    int r = bytes ? take_up(s, (tcall_str){bytes, len}) : TCALL_E_USAGE;
 
+    if (!*path)
+        fputs("Give a name: /load FILE.\n", stderr);
+    else if (r == TCALL_OK || r == TCALL_E_AGAIN)
+        fprintf(stderr, "The conversation of %s goes on.\n", path);
+    else
+        fprintf(stderr, "Nothing is loaded: %s: %s.\n", path,
+                bytes ? no_conversation(r, bytes, len)
+                      : (errno == EINVAL ? "it is no plain file"
+                                         : strerror(errno)));
     if (f)
         fclose(f);
-    if (r == TCALL_OK)
-        fprintf(stderr, "This is the conversation of %s.\n", path);
-    else
-        fprintf(stderr, "No conversation could be read; this is a new one.\n");
+    free(bytes);
+    if (r == TCALL_E_AGAIN)
+        session_turn(s, (tcall_str){NULL, 0});
 }
 
 static void begin_anew(session *s, const char *none)
 {
     (void)none;
-    tcall_agent_load(&s->agent, (tcall_str){s->fresh, s->fresh_len});
+    tcall_agent_load(&s->agent, s->fresh);
     fputs("This is a new conversation.\n", stderr);
 }
 
 static void show_memory(session *s, const char *none)
 {
     (void)none;
-    fprintf(stderr, "The block's peak use: %lu of %lu bytes.\n",
-            (unsigned long)tcall_peak(&s->tc), (unsigned long)sizeof s->memory);
+    fprintf(stderr, "Memory: %lu of %lu bytes are in use.\n",
+            screen_memory(&s->tc), (unsigned long)s->options.memory_size);
 }
 
 static void show_commands(session *s, const char *none);
@@ -113,19 +150,27 @@ static const struct command {
     const char *name, *takes, *about;
     void (*run)(session *s, const char *argument);
 } commands[] = {
-    {"/help", "", "what there is to type", show_commands},
-    {"/tools", "", "the tools that the model may call", list_tools},
-    {"/model", "[NAME]", "shows the model, or takes another one", set_model},
-    {"/provider", "[NAME]", "shows who answers, or takes another",
+    {"/help", "", "shows this list", show_commands},
+    {"/tools", "", "shows the tools that the model may call", list_tools},
+    {"/model", "[NAME]", "shows the model, or takes another", set_model},
+    {"/provider", "[NAME]", "shows the provider, or takes another",
      set_provider},
-    {"/details", "", "shows each step whole, or only a line for each call",
+    {"/details", "", "shows each step in full, or one line for each call",
      show_details},
-    {"/trace", "[FILE]", "writes down what happens, or ends that", set_trace},
+    {"/trace", "[FILE]",
+     "writes a trace of what happens; without FILE: no more", set_trace},
     {"/new", "", "begins a new conversation", begin_anew},
-    {"/save", "FILE", "writes the conversation down", save},
-    {"/load", "FILE", "goes on with one that was saved", load},
-    {"/memory", "", "how much of the block was used", show_memory},
-    {"/bye", "", "leaves; so do exit, quit and Ctrl-D", NULL},
+    {"/save", "FILE", "saves the conversation", save},
+    {"/load", "FILE", "goes on with a saved conversation", load},
+    {"/memory", "", "shows how much memory is in use", show_memory},
+    {"/quit", "", "leaves; so do /exit, /bye, exit, quit, :q and Ctrl-D", NULL},
+};
+
+/* What people type from habit. */
+static const char *const others[][2] = {
+    {"/exit", "/quit"}, {"/bye", "/quit"}, {"exit", "/quit"},
+    {"quit", "/quit"},  {":q", "/quit"},   {":quit", "/quit"},
+    {"help", "/help"},  {"/?", "/help"},   {"?", "/help"},
 };
 
 static void show_commands(session *s, const char *none)
@@ -134,24 +179,42 @@ static void show_commands(session *s, const char *none)
     for (size_t i = 0; i < TCALL_ARRAY_LEN(commands); i++)
         fprintf(stderr, "  %-9s %-7s %s\n", commands[i].name, commands[i].takes,
                 commands[i].about);
-    fputs("A line that ends in \\ goes on in the next one; \"\"\" begins and "
-          "ends a\ntext of several lines. Ctrl-C ends what is under way.\n",
+    fputs("All else is a request. A line that ends in \\ goes on in the next;\n"
+          "\"\"\" begins and ends a text of several lines; a pasted text is "
+          "one\nrequest. Ctrl-C ends what is under way.\n",
           stderr);
 }
 
-bool command(session *s, char *line)
+/* The command that a whole line stands for, or the line. */
+static const char *meant(const char *line)
 {
-    size_t len = strcspn(line, " "), i = 0;
-    const char *argument = line + len + strspn(line + len, " ");
+    size_t i = 0;
 
-    line[len] = '\0';
-    while (i < TCALL_ARRAY_LEN(commands) && strcmp(commands[i].name, line) != 0)
+    while (i < TCALL_ARRAY_LEN(others) && strcmp(others[i][0], line) != 0)
+        i++;
+    return i < TCALL_ARRAY_LEN(others) ? others[i][1] : line;
+}
+
+enum said command(session *s, const char *line)
+{
+    size_t len, i = 0;
+    const char *argument;
+
+    line = meant(line);
+    if (*line != '/' || strchr(line, '\n'))
+        return SAID_REQUEST;
+    len = strcspn(line, " ");
+    argument = line + len + strspn(line + len, " ");
+    while (i < TCALL_ARRAY_LEN(commands) &&
+           (strlen(commands[i].name) != len ||
+            memcmp(commands[i].name, line, len) != 0))
         i++;
     if (i == TCALL_ARRAY_LEN(commands))
-        fprintf(stderr, "There is no %s; /help says what there is.\n", line);
+        fprintf(stderr, "There is no %.*s; /help shows the commands.\n",
+                (int)len, line);
     else if (commands[i].run)
         commands[i].run(s, argument);
     else
-        return false;
-    return true;
+        return SAID_LEAVE;
+    return SAID_COMMAND;
 }

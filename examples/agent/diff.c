@@ -54,27 +54,47 @@ static void cut_same(tcall_str *a, tcall_str *b)
     b->len -= lines;
 }
 
-/* What the file holds now, to be shown, in a buffer that is the caller's; empty
- * where it is not there or no plain file below root. */
-static tcall_str content(const char *root, tcall_str path, char *buf)
+/* Opens a file below root to be shown; -1: it is not there, or the tool will
+ * refuse its name. */
+static int open_below(const char *root, tcall_str path)
 {
     char name[4096];
-    tcall_str text = {buf, 0};
     int dir, fd;
-    ssize_t len;
 
     snprintf(name, sizeof name, "%.*s", (int)path.len, path.ptr);
-    if (*name == '/' || strstr(name, "..")) /* the tool will refuse it */
-        return text;
+    if (*name == '/' || strstr(name, ".."))
+        return -1;
     dir = open(root ? root : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    len = fd < 0 ? 0 : read(fd, buf, MOST_BYTES);
-    text.len = len > 0 ? (size_t)len : 0;
-    if (fd >= 0)
-        close(fd);
     if (dir >= 0)
         close(dir);
+    return fd;
+}
+
+/* What the file holds now, in a buffer that is the caller's; NULL where it is
+ * not there, or no plain file. */
+static tcall_str content(const char *root, const tcall_call *call, char *buf)
+{
+    tcall_json path = tcall_json_get(call->args, "file_path");
+    int fd = open_below(root, tcall_json_str(path));
+    ssize_t len = fd < 0 ? -1 : read(fd, buf, MOST_BYTES);
+    tcall_str text = {len < 0 ? NULL : buf, len > 0 ? (size_t)len : 0};
+
+    if (fd >= 0)
+        close(fd);
     return text;
+}
+
+bool diff_is_none(const char *root, const tcall_call *call)
+{
+    static char buf[MOST_BYTES];
+    tcall_str before, after;
+
+    if (!root || strcmp(call->tool->name, "write") != 0)
+        return false;
+    before = content(root, call, buf);
+    after = tcall_json_str(tcall_json_get(call->args, "content"));
+    return before.ptr && before.len < sizeof buf && tcall_str_eq(before, after);
 }
 
 void diff_of(const char *root, const tcall_call *call, tcall_str *before,
@@ -82,10 +102,8 @@ void diff_of(const char *root, const tcall_call *call, tcall_str *before,
 {
     static char buf[MOST_BYTES];
     tcall_json old = tcall_json_get(call->args, "old_string");
-    tcall_json path = tcall_json_get(call->args, "file_path");
 
-    *before = old.tok ? tcall_json_str(old)
-                      : content(root, tcall_json_str(path), buf);
+    *before = old.tok ? tcall_json_str(old) : content(root, call, buf);
     *after = tcall_json_str(
         tcall_json_get(call->args, old.tok ? "new_string" : "content"));
     skip_same(before, after);

@@ -11,6 +11,8 @@
  * are valid until the next call. */
 void diff_of(const char *root, const tcall_call *call, tcall_str *before,
              tcall_str *after);
+/* Returns whether a call of `write` leaves its file below root as it is. */
+bool diff_is_none(const char *root, const tcall_call *call);
 /* Returns the bytes of the first line, with its end. */
 size_t diff_line(tcall_str text);
 

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { SCREEN_DIFF_LINES = 40 };
@@ -23,68 +22,6 @@ enum { SCREEN_DIFF_LINES = 40 };
 #define CLEAR_REST "\033[K" /* of the line */
 #define WRAP_OFF   "\033[?7l"
 #define WRAP_ON    "\033[?7h"
-
-/* ---- ways out ---- */
-
-static int outlet_write(void *user, const char *bytes, size_t len)
-{
-    outlet *o = user;
-    for (size_t i = 0; i < len; i++) {
-        bool starts = (bytes[i] & 0xC0) != 0x80; /* a character of UTF-8 */
-        if (o->flat && starts && o->room && --o->room == 0)
-            fputs("\xE2\x80\xA6", o->file); /* ... as one character */
-        if (!o->flat || o->room)
-            putc(o->flat && strchr("\n\r\t", bytes[i]) ? ' ' : bytes[i],
-                 o->file);
-    }
-    return (int)len;
-}
-
-static void outlet_init(outlet *o, FILE *file)
-{
-    memset(o, 0, sizeof *o);
-    o->file = file;
-    o->shown.sink = outlet_write;
-    o->shown.user = o;
-    o->mask.sink = ttool_shown_put;
-    o->mask.user = &o->shown;
-}
-
-/* What waited for a rest that does not come. */
-static void outlet_end(outlet *o)
-{
-    tcall_mask_end(&o->mask);
-    ttool_shown_end(&o->shown);
-}
-
-static void outlet_str(outlet *o, tcall_str text)
-{
-    tcall_mask_put(&o->mask, text.ptr, text.len);
-    outlet_end(o);
-}
-
-/* As much of a text as fits into so many columns. */
-static void outlet_part(outlet *o, tcall_str text, size_t columns)
-{
-    o->flat = true;
-    o->room = columns + 1;
-    outlet_str(o, text);
-    o->flat = false;
-}
-
-static tcall_writer outlet_writer(outlet *o, char *buf, size_t cap)
-{
-    tcall_writer w;
-    tcall_writer_init(&w, buf, cap);
-    tcall_writer_sink(&w, tcall_mask_put, &o->mask);
-    return w;
-}
-
-static void outlet_done(outlet *o, tcall_writer *w)
-{
-    tcall_writer_flush(w);
-    outlet_end(o);
-}
 
 /* ---- lines ---- */
 
@@ -103,15 +40,15 @@ static void screen_break(const screen *s)
 
 /* How much of the arguments of a call, or of its result, is shown: with the
  * words around them, and its name, a line fits the window. */
-static size_t screen_part(const tcall_call *call)
+static size_t screen_part(const screen *s, const tcall_call *call)
 {
-    enum { WORDS = 32, LEAST = 12 };
-    size_t others = WORDS + call->name.len;
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    enum { WORDS = 32, APPROVED = 42, LEAST = 12 };
+    bool asks = call->tool && call->tool->confirm;
+    size_t others = call->name.len, columns = outlet_columns(&s->notes);
+    others += asks ? APPROVED : WORDS;
+    if (!columns)
         return 100;
-    return size.ws_col < others + 2 * LEAST ? LEAST
-                                            : (size.ws_col - others) / 2;
+    return columns < others + 2 * LEAST ? LEAST : (columns - others) / 2;
 }
 
 /* The sign goes, and what it stood on is there again. */
@@ -133,6 +70,7 @@ void screen_line(screen *s)
     if (s->on)
         screen_break(s);
     s->middle = false;
+    s->answer.column = 0;
     s->on = NULL;
 }
 
@@ -141,7 +79,6 @@ static const char *screen_brief(const char *word)
 {
     return strcmp(word, "checked") == 0  ? ""
            : strcmp(word, "result") == 0 ? "-> "
-           : strcmp(word, "failed") == 0 ? "failed: "
                                          : word;
 }
 
@@ -178,7 +115,7 @@ static void screen_of(screen *s, const tcall_call *call, tcall_str text)
     if (s->verbose)
         outlet_str(&s->notes, text);
     else
-        outlet_part(&s->notes, text, screen_part(call));
+        outlet_part(&s->notes, text, screen_part(s, call));
 }
 
 static void screen_call(screen *s, const tcall_call *call)
@@ -195,43 +132,115 @@ static void screen_arguments(screen *s, const tcall_call *call)
     char buf[64];
     tcall_writer w = outlet_writer(&s->notes, buf, sizeof buf);
     tcall_write_json(&w, call->args);
-    outlet_done(&s->notes, &w);
+    tcall_writer_flush(&w);
+    outlet_end(&s->notes);
 }
 
-/* How the check of a call's arguments went. */
-static void screen_check(screen *s, const tcall_call *call)
+/* What is wrong with a call, whole. */
+static void screen_errors(screen *s, const tcall_call *call)
 {
     char buf[64];
     tcall_writer w = outlet_writer(&s->notes, buf, sizeof buf);
-    screen_begin(s, call, call->error < 0 ? "refused" : "checked");
+    screen_begin(s, call, "refused");
+    fprintf(stderr, "%s: %s ", tcall_error_code(call->error),
+            tcall_error_text(call->error));
+    tcall_write_open(&w, '{');
+    tcall_write_call_errors(&w, call);
+    tcall_write_close(&w, '}');
+    tcall_writer_flush(&w);
+    outlet_end(&s->notes);
+    screen_end(s, call, false);
+}
+
+/* How the check of a call's arguments went; why it was refused is told with
+ * its result. */
+static void screen_check(screen *s, const tcall_call *call)
+{
     if (call->error < 0) {
-        fprintf(stderr, "%s: %s ", tcall_error_code(call->error),
-                tcall_error_text(call->error));
-        tcall_write_open(&w, '{');
-        tcall_write_call_errors(&w, call);
-        tcall_write_close(&w, '}');
-        outlet_done(&s->notes, &w);
-    } else if (call->fixes || call->coercions) {
-        fputs("valid as ", stderr);
+        if (s->verbose)
+            screen_errors(s, call);
+        return;
+    }
+    screen_begin(s, call, "checked");
+    fputs("valid", stderr);
+    if (call->fixes || call->coercions) {
+        fputs(" as ", stderr);
         screen_arguments(s, call);
         for (int i = 0; i < TCALL_FIX_COUNT; i++)
             if (call->fixes >> i & 1)
                 fprintf(stderr, ", fixed %s", tcall_fix_name(i));
         if (call->coercions)
-            fprintf(stderr, ", %d values converted", call->coercions);
-    } else {
-        fputs("valid", stderr);
+            fprintf(stderr, ", %d value%s converted", call->coercions,
+                    call->coercions == 1 ? "" : "s");
     }
     screen_end(s, call, false);
 }
 
+void screen_failure(screen *s, tcall_str why)
+{
+    enum { MOST = 600 };
+    bool cut = why.len > MOST;
+    screen_line(s);
+    fprintf(stderr, "%s  \xE2\x9C\x97 ", s->colour ? RED : "");
+    why.len = cut ? MOST : why.len;
+    while (cut && (why.ptr[why.len] & 0xC0) == 0x80)
+        why.len--;
+    outlet_wrapped(&s->notes, why, 4);
+    fputs(cut ? "\xE2\x80\xA6" : "", stderr);
+    screen_break(s);
+    fflush(stderr);
+}
+
+/* The message of a failure without the call that it begins with: that is shown
+ * above it. */
+static tcall_str screen_reason(const tcall_call *call, tcall_str message)
+{
+    tcall_str rest = message;
+    const char *end;
+    if (rest.len > call->name.len && call->name.len &&
+        memcmp(rest.ptr, call->name.ptr, call->name.len) == 0) {
+        rest.ptr += call->name.len;
+        rest.len -= call->name.len;
+        end = memmem(rest.ptr, rest.len, *rest.ptr == '(' ? "): " : ": ",
+                     *rest.ptr == '(' ? 3 : 2);
+        if (end && strchr("(:", *rest.ptr)) {
+            end = strchr(end, ' ') + 1;
+            rest.len -= (size_t)(end - rest.ptr);
+            rest.ptr = end;
+            return rest;
+        }
+    }
+    return message;
+}
+
+/* Of the result of a call that failed, why. */
+static void screen_why(screen *s, const tcall_event *e)
+{
+    static char text[16384];
+    static tcall_tok tokens[512];
+    size_t len = e->text.len < sizeof text ? e->text.len : sizeof text;
+    tcall_str why = e->text;
+    tcall_json root;
+    memcpy(text, e->text.ptr, len);
+    if (tcall_json_parse(&root, text, len, tokens, TCALL_ARRAY_LEN(tokens),
+                         NULL) >= 0 &&
+        tcall_json_get(root, "error").tok)
+        why = screen_reason(e->call,
+                            tcall_json_str(tcall_json_get(root, "error")));
+    screen_failure(s, why);
+}
+
 static void screen_result(screen *s, const tcall_event *e)
 {
+    s->doing[0] = '\0';
+    if (e->error < 0 && !s->verbose) {
+        screen_why(s, e);
+        return;
+    }
     screen_begin(s, e->call, e->error < 0 ? "failed" : "result");
     screen_of(s, e->call, e->text);
     fprintf(stderr, " (%lu ms)", (unsigned long)e->call->run_ms);
     screen_end(s, e->call, true);
-    s->doing[0] = '\0';
 }
 
 void screen_say(screen *s, const char *word, tcall_str text)
@@ -241,16 +250,30 @@ void screen_say(screen *s, const char *word, tcall_str text)
     screen_end(s, NULL, true);
 }
 
+unsigned long screen_memory(const tcall *tc)
+{
+    return (unsigned long)(tc->block.low + tc->block.high);
+}
+
+static const char *plural(unsigned long count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void screen_turn_end(screen *s, const tcall_event *e)
 {
     uint32_t ms = screen_now(s) - s->began;
+    const tcall_turn *turn = e->turn;
+    char text[160];
+    int len = snprintf(text, sizeof text,
+                       "%u answer%s, %u call%s, %lu token%s, %lu.%lu s, "
+                       "%lu bytes of memory",
+                       turn->rounds, plural(turn->rounds), turn->calls,
+                       plural(turn->calls), (unsigned long)turn->tokens,
+                       plural(turn->tokens), (unsigned long)ms / 1000,
+                       (unsigned long)ms / 100 % 10, screen_memory(s->tc));
     screen_begin(s, NULL, "turn");
-    fprintf(stderr,
-            "%u answers, %u calls, %lu tokens, %lu bytes sent, %lu read, ",
-            e->turn->rounds, e->turn->calls, (unsigned long)e->turn->tokens,
-            (unsigned long)s->sent, (unsigned long)s->received);
-    fprintf(stderr, "%lu.%lu s, %lu bytes of memory", (unsigned long)ms / 1000,
-            (unsigned long)ms / 100 % 10, (unsigned long)tcall_peak(s->tc));
+    outlet_wrapped(&s->notes, (tcall_str){text, (size_t)len}, 11);
     screen_end(s, NULL, true);
 }
 
@@ -261,7 +284,7 @@ static void screen_text(screen *s, tcall_str text)
     if (s->on)
         screen_line(s);
     screen_clear(s);
-    tcall_mask_put(&s->answer.mask, text.ptr, text.len);
+    outlet_put(&s->answer, text);
     s->middle = true;
     fflush(stdout);
 }
@@ -281,13 +304,11 @@ static void screen_turn(screen *s, const tcall_event *e)
         return;
     }
     s->began = s->last = screen_now(s);
-    s->sent = s->received = 0;
 }
 
 static void screen_bytes(screen *s, const tcall_event *e)
 {
     bool asked = e->kind == TCALL_EVENT_REQUEST;
-    *(asked ? &s->sent : &s->received) += e->bytes;
     if (!s->verbose)
         return;
     screen_begin(s, NULL, asked ? "request" : "answer");
@@ -306,6 +327,18 @@ static void screen_progress(screen *s, tcall_str text)
         screen_say(s, "progress", text);
 }
 
+/* A denial is told with the result. */
+static void screen_verdict(screen *s, const tcall_event *e)
+{
+    bool approved = e->verdict == TCALL_VERDICT_ALLOW;
+    if (!approved && !s->verbose)
+        return;
+    screen_begin(s, e->call, approved ? "approved" : "denied");
+    if (s->verbose)
+        outlet_str(&s->notes, e->call->name);
+    screen_end(s, e->call, false);
+}
+
 static void screen_step(screen *s, const tcall_event *e)
 {
     switch (e->kind) {
@@ -313,13 +346,7 @@ static void screen_step(screen *s, const tcall_event *e)
         screen_call(s, e->call);
         screen_check(s, e->call);
         break;
-    case TCALL_EVENT_VERDICT:
-        screen_begin(s, e->call,
-                     e->verdict == TCALL_VERDICT_ALLOW ? "approved" : "denied");
-        if (s->verbose)
-            outlet_str(&s->notes, e->call->name);
-        screen_end(s, e->call, false);
-        break;
+    case TCALL_EVENT_VERDICT: screen_verdict(s, e); break;
     case TCALL_EVENT_PROGRESS: screen_progress(s, e->text); break;
     case TCALL_EVENT_RETRY:
         screen_begin(s, NULL, "retry");
@@ -404,7 +431,11 @@ void screen_approval(screen *s, const tcall_call *call)
 static void screen_tick(screen *s)
 {
     uint32_t now = screen_now(s), ms = now - s->last;
-    if (ms < 500 || !s->lively)
+    if (ms < 500)
+        return;
+    outlet_pause(&s->answer);
+    fflush(stdout);
+    if (!s->lively)
         return;
     fputs(s->turning ? TO_PLACE CLEAR_REST : KEEP_PLACE, stderr);
     fprintf(stderr, WRAP_OFF " %c %lu s ", "|/-\\"[ms / 100 % 4],
@@ -476,8 +507,10 @@ void screen_init(screen *s)
 {
     const char *term = getenv("TERM");
     bool obeys = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    outlet_locale();
     outlet_init(&s->answer, stdout);
     outlet_init(&s->notes, stderr);
+    s->answer.wraps = isatty(STDOUT_FILENO);
     s->colour = obeys && !getenv("NO_COLOR");
     s->lively = obeys && !s->quiet;
 }

@@ -17,19 +17,11 @@
 #include "examples/agent/approval.h"
 #include "examples/agent/backend.h"
 #include "examples/agent/machine.h"
+#include "examples/agent/options.h"
 #include "examples/agent/screen.h"
 #include "examples/agent/typing.h"
 
 #include <stdio.h>
-
-typedef struct options {
-    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
-        *workspace;
-    bool whole, yes, quiet, verbose, json, plain_http, help, version;
-    ttool_command commands[16];
-    size_t command_count;
-    char request[4096]; /* the words of the command line */
-} options;
 
 /* The ready-made tools that --workspace adds, and what they work with. */
 typedef struct workshop {
@@ -63,20 +55,25 @@ typedef struct session {
     bool url;
     bool port_started;
     standin standin;
-    char fresh[4096]; /* the conversation before anything was said */
-    size_t fresh_len;
-    char memory[512 * 1024]; /* all that the library has */
+    tcall_str fresh; /* the conversation before anything was said */
+    bool forgot;     /* it was said that old turns are dropped */
+    char *memory;    /* all that the library has */
 } session;
 
-/* Opens a file for its owner alone, whoever made it before. NULL: it cannot be
- * written. */
-FILE *create_private(const char *path);
-
-/* Lets a provider of this name answer from now on. False: it cannot, and
- * nothing has changed. */
-bool session_provider(session *s, const char *name);
+/* Lets a provider of this name answer from now on. Returns NULL, or why it
+ * cannot; then nothing has changed. */
+const char *session_provider(session *s, const char *name);
 /* Writes down from now on in this file what is sent, answered and done; "":
- * nowhere. */
-bool session_trace(session *s, const char *path);
+ * nowhere. Returns NULL, or why it cannot. */
+const char *session_trace(session *s, const char *path);
+/* Runs a turn, with what a person says; .ptr NULL: goes on with one that was
+ * loaded. Says how it ends. False: badly. */
+bool session_turn(session *s, tcall_str text);
+
+/* Gives the conversation as bytes that are the caller's to free; .ptr is NULL
+ * where memory is short. */
+tcall_str session_bytes(const session *s);
+/* Prints a problem that the library or the port names, in the agent's words. */
+void session_problem(session *s, const char *text);
 
 #endif /* SESSION_H */

@@ -2,25 +2,29 @@
 #define _GNU_SOURCE
 #include "examples/agent/typing.h"
 
+#include "examples/agent/terminal.h"
+
 #ifdef TYPING_LIBEDIT
 #include <histedit.h>
 #endif
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
 volatile sig_atomic_t typing_interrupted;
+
+/* ---- plain lines ---- */
 
 /* Waits for input. A signal may come at any moment: it is let in only while
  * this sleeps. False: one came. */
@@ -64,20 +68,53 @@ static ssize_t typing_keep(typing *t, size_t at, const char *line, ssize_t len)
     return len;
 }
 
-/* Reads a line as the terminal gives it. */
-static ssize_t typing_plain(typing *t, const char *prompt, size_t at)
+/* Takes a mark out of the text from place `at` on. False: it has none. */
+static bool typing_unmark(typing *t, size_t at, const char *mark)
+{
+    size_t len = strlen(mark);
+    char *found = t->pastes ? strstr(t->text + at, mark) : NULL;
+    if (!found)
+        return false;
+    memmove(found, found + len, strlen(found + len) + 1);
+    t->size -= len;
+    return true;
+}
+
+/* Reads one line as the terminal gives it. */
+static ssize_t typing_plain_line(typing *t, size_t at)
 {
     char *line = NULL;
     size_t size = 0;
-    ssize_t len;
-    fputs(prompt, stderr);
-    fflush(stderr);
-    len = !isatty(STDIN_FILENO) || typing_wait_long()
-              ? getline(&line, &size, stdin)
-              : -1;
+    ssize_t len = !isatty(STDIN_FILENO) || typing_wait_long()
+                      ? getline(&line, &size, stdin)
+                      : -1;
     len = typing_keep(t, at, line, len);
     free(line);
     return len;
+}
+
+/* Reads a line, or those up to the end of what was pasted, but for a line end
+ * that this ends with. */
+static ssize_t typing_plain(typing *t, const char *prompt, size_t at)
+{
+    size_t from = at;
+    bool pasted = false;
+    fputs(prompt, stderr);
+    fflush(stderr);
+    if (typing_plain_line(t, at) < 0)
+        return -1;
+    while (typing_unmark(t, from, PASTE)) {
+        pasted = true;
+        while (!typing_unmark(t, from, PASTE_END)) {
+            t->text[t->size] = '\n';
+            from = t->size + 1;
+            if (typing_plain_line(t, from) < 0)
+                return -1;
+        }
+    }
+    while (pasted && t->size > at && t->text[t->size - 1] == '\n')
+        t->text[--t->size] = '\0';
+    return (ssize_t)(t->size - at);
 }
 
 #ifdef TYPING_LIBEDIT
@@ -88,6 +125,8 @@ typedef struct editor {
     const char *prompt;
     char file[4096];
 } editor;
+
+/* ---- lines that are edited ---- */
 
 static volatile sig_atomic_t typing_resized;
 
@@ -104,6 +143,33 @@ static char *editor_prompt(EditLine *line)
     return (char *)(uintptr_t)e->prompt;
 }
 
+/* The window has another width: libedit draws its line anew, and so from where
+ * it began, as far as the terminal moved it. */
+static void redraw(EditLine *line)
+{
+    const LineInfo *shown = el_line(line);
+    editor *e;
+    struct winsize size;
+    size_t column, rows = 0;
+    el_get(line, EL_CLIENTDATA, &e);
+    column = strlen(e->prompt);
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return;
+    for (const char *p = shown->buffer; p < shown->cursor; p++) {
+        column += (*p & 0xC0) != 0x80;
+        if (*p == '\n' || column >= size.ws_col) {
+            column = 0;
+            rows++;
+        }
+    }
+    if (rows)
+        fprintf(stderr, "\033[%zuA", rows);
+    fputs("\r\033[J", stderr);
+    fflush(stderr);
+    el_resize(line);
+    el_set(line, EL_REFRESH);
+}
+
 /* A byte that is there; libedit itself would begin to read anew where a signal
  * came. */
 static bool next_byte(EditLine *line, char *byte)
@@ -113,8 +179,7 @@ static bool next_byte(EditLine *line, char *byte)
             return false;
         if (typing_resized) {
             typing_resized = 0;
-            el_resize(line);
-            el_set(line, EL_REFRESH);
+            redraw(line);
         }
     }
     return read(STDIN_FILENO, byte, 1) == 1;
@@ -135,6 +200,39 @@ static int next_character(EditLine *line, wchar_t *c)
     if (len == (size_t)-1)
         *c = 0xFFFD;
     return 1;
+}
+
+/* A key of libedit's: the mark before a text that was pasted. All of it becomes
+ * a part of the line, but for a line end that it ends with. */
+static unsigned char take_paste(EditLine *line, int key)
+{
+    static const char end[] = PASTE_END;
+    char *text = NULL, byte;
+    size_t len = 0, room = 0;
+    (void)key;
+    while (next_byte(line, &byte)) {
+        char *grown = len + 1 < room ? text : realloc(text, room += 4096);
+        if (!grown)
+            break;
+        text = grown;
+        if (byte == '\r')
+            byte = '\n';
+        if ((unsigned char)byte >= ' ' || strchr("\n\t\033", byte))
+            text[len++] = byte;
+        if (len >= sizeof end - 1 &&
+            memcmp(text + len - (sizeof end - 1), end, sizeof end - 1) == 0) {
+            len -= sizeof end - 1;
+            break;
+        }
+    }
+    while (len && text[len - 1] == '\n')
+        len--;
+    if (len) {
+        text[len] = '\0';
+        el_insertstr(line, text);
+    }
+    free(text);
+    return typing_interrupted ? CC_EOF : CC_REFRESH;
 }
 
 /* Makes the directories above a file, for their owner alone. */
@@ -182,18 +280,10 @@ static void remember(editor *e, const char *line)
         close(fd);
 }
 
-void typing_init(typing *t)
+static void editor_init(typing *t)
 {
-    const char *term = getenv("TERM");
     struct sigaction resize;
-    editor *e;
-    if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || !term ||
-        strcmp(term, "dumb") == 0)
-        return;
-    setlocale(LC_CTYPE, "");
-    if (MB_CUR_MAX == 1)
-        setlocale(LC_CTYPE, "C.UTF-8");
-    e = calloc(1, sizeof *e);
+    editor *e = calloc(1, sizeof *e);
     if (e)
         e->line = el_init("agent", stdin, stderr, stderr);
     if (!e || !e->line) {
@@ -210,6 +300,8 @@ void typing_init(typing *t)
     el_set(e->line, EL_GETCFN, next_character);
     open_history(e);
     el_source(e->line, NULL); /* ~/.editrc */
+    el_set(e->line, EL_ADDFN, "paste", "Take a pasted text", take_paste);
+    el_set(e->line, EL_BIND, PASTE, "paste", NULL);
     t->editor = e;
 }
 
@@ -222,27 +314,26 @@ static ssize_t typing_edited(typing *t, const char *prompt, size_t at)
     e->prompt = prompt;
     el_resize(e->line);
     line = el_gets(e->line, &len);
+    t->dropped = el_line(e->line)->lastchar > el_line(e->line)->buffer;
     if (!line || len <= 0 || typing_interrupted)
         return -1;
     remember(e, line);
     return typing_keep(t, at, line, len);
 }
 
-void typing_free(typing *t)
+static void editor_free(editor *e)
 {
-    editor *e = t->editor;
-    if (e) {
-        if (e->history)
-            history_end(e->history);
-        el_end(e->line);
-    }
+    if (!e)
+        return;
+    if (e->history)
+        history_end(e->history);
+    el_end(e->line);
     free(e);
-    free(t->text);
 }
 
 #else
 
-void typing_init(typing *t)
+static void editor_init(typing *t)
 {
     t->editor = NULL;
 }
@@ -252,12 +343,28 @@ static ssize_t typing_edited(typing *t, const char *prompt, size_t at)
     return typing_plain(t, prompt, at);
 }
 
-void typing_free(typing *t)
+static void editor_free(void *none)
 {
-    free(t->text);
+    (void)none;
 }
 
 #endif /* TYPING_LIBEDIT */
+
+/* ---- what is typed ---- */
+
+void typing_init(typing *t, bool lines)
+{
+    t->pastes = terminal_init(lines);
+    if (t->pastes)
+        editor_init(t);
+}
+
+void typing_free(typing *t)
+{
+    editor_free(t->editor);
+    free(t->text);
+    terminal_free();
+}
 
 static ssize_t typing_line(typing *t, const char *prompt, size_t at)
 {
@@ -293,6 +400,7 @@ static bool typing_more(typing *t, const char *prompt, bool quoted)
 
 bool typing_read(typing *t, const char *prompt, const char *more)
 {
+    terminal_show();
     return typing_line(t, prompt, 0) >= 0 &&
            typing_more(t, more, strncmp(t->text, "\"\"\"", 3) == 0);
 }
@@ -300,9 +408,16 @@ bool typing_read(typing *t, const char *prompt, const char *more)
 char typing_choice(typing *t, const char *question, const char *letters)
 {
     const size_t count = strlen(letters);
+    ssize_t len;
+    bool hid;
     tcflush(STDIN_FILENO, TCIFLUSH);
     __fpurge(stdin);
-    return typing_plain(t, question, 0) == 1 && memchr(letters, *t->text, count)
-               ? *t->text
-               : letters[count - 1];
+    hid = terminal_show();
+    len = typing_plain(t, question, 0);
+    if (len < 0)
+        fputc('\n', stderr); /* the line of the question ends */
+    if (hid)
+        terminal_hide();
+    return len == 1 && memchr(letters, *t->text, count) ? *t->text
+                                                        : letters[count - 1];
 }

@@ -6,7 +6,9 @@
  * owner alone. Without it, or on a terminal that cannot, they are read plainly.
  *
  * A line is as long as it is. One that ends in \ goes on in the next; one that
- * begins with """ goes on up to the line that ends so.
+ * begins with """ goes on up to the line that ends so. A text that is pasted
+ * into a terminal with bracketed paste is a part of one line, whatever it
+ * holds.
  */
 #ifndef TYPING_H
 #define TYPING_H
@@ -18,14 +20,17 @@
 typedef struct typing {
     char *text; /* what was typed; valid up to the next one */
     size_t size;
+    bool dropped; /* a line had begun when the signal came */
+    bool pastes;  /* private: the terminal marks what is pasted */
     void *editor; /* private; NULL: plain */
 } typing;
 
 /* Set by the handler of SIGINT: what is read then ends. */
 extern volatile sig_atomic_t typing_interrupted;
 
-/* Sets it up for the terminal that there is, if any; and ends that. */
-void typing_init(typing *t);
+/* Sets it up for the terminal that there is, if any, and for lines where they
+ * are wanted; and ends that. */
+void typing_init(typing *t, bool lines);
 void typing_free(typing *t);
 /* Reads what a person types after the prompt. False at the end of the input, or
  * when a signal came. */

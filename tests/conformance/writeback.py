@@ -246,8 +246,31 @@ def part_errors(p, probe, data):
     p.bar(good == n, "%d/%d error bodies give message and class: %s" % (good, n, dict(kinds)))
 
 
+def told_apart(want, got):
+    """What was sent, but that a call whose id another one has before it, and its result, have the id that is sent now."""
+    now = [c[0] for t in got if t[0] == "answer" for c in t[3]]
+    waiting, calls, out = {}, 0, []
+    for t in want:
+        t = list(t)
+        if t[0] == "answer":
+            t[3] = [list(c) for c in t[3]]
+            for c in t[3]:
+                again = c[0] and c[0] in waiting and calls < len(now)
+                came, c[0] = c[0], now[calls] if again else c[0]
+                waiting.setdefault(came, []).append(c[0])
+                calls += 1
+        elif t[0] == "result" and waiting.get(t[1]):
+            t[1] = waiting[t[1]].pop(0)
+        out.append(t)
+    return out
+
+
 def differ_turns(how, want, got):
     """Why a rebuilt request does not say what was sent, or None. Results may move to their calls, turns of one role may join."""
+    ids = [c[0] for t in got if t[0] == "answer" for c in t[3] if c[0]]
+    if len(ids) > len(set(ids)):
+        return "two calls have one id"
+    want = told_apart(want, got)
     def sift(turns):
         users = "".join(t[1] for t in turns if t[0] == "user")
         answers = [t for t in turns if t[0] == "answer"]

@@ -160,7 +160,7 @@ def sources(target):
     """Those that need neither a system nor anything the target has not."""
     found = sorted((ROOT / "tests").glob("test_*.c"))
     return [s for s in found if re.match(target.tests, s.stem) and
-            not re.match(r"test_(port|agent_e2e|tools|trace|fuzz|block|lint)", s.stem)]
+            not re.match(r"test_(port|agent_e2e|tools|trace|fuzz|block|lint|ids|identity)", s.stem)]
 
 
 def c_string(text):

@@ -14,8 +14,7 @@ machine does. The workload is made here; where the project's shared data is at
 hand its documents are measured too. Last come what grows: arguments from 1 KB
 to 1 MB and 10 to 10,000 keys, in any order, and registries of 10 to 10,000
 tools, where the cost of a byte or a tool must stay the same; and the cost of
-the stages of a call, beside that of the function that it runs. BENCH=some takes
-what grows at one level of optimization, by turns.
+the stages of a call, beside that of the function that it runs.
 """
 import concurrent.futures
 import functools
@@ -29,7 +28,7 @@ import sys
 import machines
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from checks import Checks, on_turn  # noqa: E402
+from checks import Checks  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -259,7 +258,7 @@ def beside_cjson(pool, check):
 
 def growth(pool, check):
     todo = []
-    for level in on_turn("BENCH", LEVELS, len(LEVELS)):
+    for level in LEVELS:
         ours, init = build("bench_ours", level), build("bench_init", level)
         for title, points in series():
             todo.append((f"{title}, {level}", "byte", GROWTH_FROM, [

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "texts.h" /* texts[]: bytes to read, SHAPES[]: by which shape */
+#include "texts.h" /* texts[]: bytes to read, FIXED first; shape_of[] */
 
 #define PRIORITY(WORD, me) WORD(me, low) WORD(me, normal) WORD(me, high)
 TCALL_CHOICE(priority, PRIORITY)
@@ -135,7 +135,7 @@ int main(void)
     size_t row, i;
     TIMER[2] = TIMER[1] = 0xFFFFFFFFu;
     TIMER[0] = 1;
-    for (row = 0; row < 2; row++)
+    for (row = 0; row < FIXED; row++)
         for (i = 0; i < 2; i++) {
             uint32_t start = TIMER[1];
             int k, error = TCALL_OK;

@@ -3,8 +3,8 @@
 
 In pieces of 1,400 bytes and of 1: on the host with -O2, counted by callgrind,
 and on a Cortex-M4 with -Os, counted by QEMU. Then what grows: length, members
-and nesting, as the exponent of the instructions. The two texts are those of
-the project's shared data where that is at hand, else those of bench.py.
+and nesting, as the exponent of the instructions. Two texts are those of
+bench.py; two more are of the project's shared data, where that is at hand.
 """
 import json
 import math
@@ -20,19 +20,28 @@ from checks import Checks  # noqa: E402
 OUT = bench.ROOT / "build" / "bench"
 PIECES = [1400, 1]
 BARS = {"host -O2": 45, "Cortex-M4 -Os": 55}  # aims in pieces of 1,400
-# Where an aim is missed: what was measured last, by pieces. It may not get worse.
-HELD = {("host -O2", 1): 128}
+# Where an aim is missed: what was measured last, by text and pieces. It may not
+# get worse. The aim was set for d2 and d4; reminder has shorter texts and so more
+# syntax a byte.
+HELD = {("host -O2", "reminder", 1400): 46, ("Cortex-M4 -Os", "reminder", 1400): 55.5,
+        **{("host -O2", name, 1): 128 for name in ("reminder", "invoice", "d2", "d4")}}
 SINGLE = 2.5  # what a byte alone may cost, times the aim
 EXPONENT = 1.1
 
 
-def texts():
+def fixed():
     """(name, text, index of its shape)"""
+    found = [("reminder", bench.compact(bench.CALL_MUM), 0), ("invoice", bench.compact(bench.BILL), 1)]
+    paths = [bench.DATA / f"{name}.json" for name in ("d2", "d4")]
+    if not all(path.exists() for path in paths):
+        print(f"{bench.DATA} is absent: its documents were SKIPPED")
+        return found
+    return found + [(path.stem, path.read_text().strip(), shape) for shape, path in enumerate(paths)]
+
+
+def growing():
+    """Likewise, in series: (series and size, text, index of its shape)"""
     found = []
-    for name, own, shape in [("d2", bench.CALL_MUM, 0), ("d4", bench.BILL, 1)]:
-        path = bench.DATA / f"{name}.json"
-        found.append((name, path.read_text().strip() if path.exists()
-                      else bench.compact(own), shape))
     for n in (8, 16, 32, 64):
         found.append((f"members {n}", bench.compact(
             {f"member_{i // 8}{i % 8}": 5 for i in range(n)}), 2))
@@ -67,12 +76,14 @@ def on_m4(program):
 def main():
     check = Checks("bench_shapes")
     OUT.mkdir(parents=True, exist_ok=True)
-    rows = texts()
+    read = fixed()
+    rows = read + growing()
     (OUT / "texts.h").write_text(
         "static const char *const texts[] = {\n"
         + ",\n".join(json.dumps(t, ensure_ascii=False) for _, t, _ in rows)
         + "};\nstatic const unsigned char shape_of[] = {"
-        + ", ".join(str(s) for _, _, s in rows) + "};\n")
+        + ", ".join(str(s) for _, _, s in rows)
+        + f"}};\nenum {{ FIXED = {len(read)} }};\n")
     program = build(False, "-O2")
     ways = {"host -O2": lambda row, piece: host(program, row, piece)}
     if machines.has_m4():
@@ -81,8 +92,7 @@ def main():
     else:
         print("shapes on a Cortex-M4: SKIPPED, no compiler or QEMU")
     for title, counts in ways.items():
-        for row in range(2):
-            name, text, _ = rows[row]
+        for row, (name, text, _) in enumerate(read):
             for piece in PIECES:
                 count, error = counts(row, piece)
                 each = count / len(text.encode())
@@ -90,10 +100,10 @@ def main():
                 print(f"shapes, {title}, {name}, {len(text.encode())} bytes in "
                       f"pieces of {piece}: {each:.1f} a byte, aim {bar:g}" +
                       (f": MISSED by {each - bar:.1f}" if each > bar else ""))
-                check(error == 0 and each <= max(bar, HELD.get((title, piece), 0)),
+                check(error == 0 and each <= max(bar, HELD.get((title, name, piece), 0)),
                      f"{title}, {name}, {piece}: {each:.1f}, error {error}")
     last = None
-    for row, (name, text, _) in list(enumerate(rows))[2:]:
+    for row, (name, text, _) in list(enumerate(rows))[len(read):]:
         count, error = host(program, row, 1400)
         kind, size = name.split()
         if last and last[0] == kind:

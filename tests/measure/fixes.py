@@ -93,11 +93,27 @@ FIXES = {
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
-        "agent_calls", " ||\n        !tcall_agent_lacks_result_(agent, call->id))", ")"),
+        "agent_calls", "        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||\n"
+        "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
+        "        !tcall_agent_find_call_(agent, call->position - 1, &asked))"),
     "a call without an id": (
-        "frames", "    if (!tcall_head_len_(head, TCALL_PART_ID_)) {", "    if (false) {"),
-    "calls of one id side by side": (
-        "agent_calls", "if (tcall_agent_same_id_(agent, count) ||", "if ("),
+        "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (!tcall_chat_has_id_(chat, at, id))"),
+    "two calls of one id": (
+        "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (id.len)"),
+    "two calls of one id at a provider that refuses theirs": (
+        "chat", "if (tcall_str_eq(other, brief) || tcall_str_eq(other, id) ||", "if (tcall_str_eq(item.id, id) ||"),
+    "two calls of one id in a line are one": (
+        "stream", "return !again && tcall_same_part_(", "return tcall_same_part_("),
+    "a verdict for the next call of the id": (
+        "hash", "{call->turn_id, call->round, call->position}", "{0, 0, 0}"),
+    "a result for a plan that was left": (
+        "agent_calls", "        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||\n", ""),
+    "a loaded call without a result": (
+        "save", "    if (next && loaded->open)\n", "    if (false)\n"),
+    "a loaded result without a call": (
+        "save", "item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)", "item->kind == TCALL_ITEM_RESULT && !id.ptr"),
+    "a loaded call that runs before those in front of it": (
+        "save", "(state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent))", "(state == TCALL_SAVE_CALLS_ && false)"),
     "two agents on one registry": (
         "agent_loop", "if (!agent->problem && desc->tc->offer)", "if (false)"),
     "hooks added under an agent": (
@@ -143,7 +159,7 @@ FIXES = {
         "stages", "    case TCALL_RUN_RETRY_:\n",
         "    case TCALL_RUN_RETRY_:\n        memset(&cx->failure, 0, sizeof cx->failure);\n"),
     "an example that is refused itself": (
-        "result", "        for (; count && !out->error; count--)\n", "        for (; false;)\n"),
+        "result", "    for (; count > 0 && !out->error; count--)\n", "    for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
         "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
@@ -265,8 +281,8 @@ FIXES = {
         "context", "    if (cx->stop < 0)\n        return cx->stop;\n", ""),
     "finished at no time": ("invoke", "        cx->finished = tcall_now_(cx->tc);\n", ""),
     "a permission that is optional, and always there": (
-        "context", "tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow",
-        "(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
+        "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
+        "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
         "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
     # events
@@ -315,13 +331,17 @@ FIXES = {
         "hooks", "tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(\"\"));", "0;"),
     "approved for other arguments": ("hooks", "same = row && row->what == what;", "same = row != NULL;"),
     "approved for another tool of the name": (
-        "hash", "    *out += tcall_hash_definition_(tc, call->tool);\n", ""),
+        "hash", "return what + tcall_hash_definition_(tc, call->tool);", "return what;"),
     "7.0 is another number than 7": (
         "hash", "    if (digits[0] == TCALL_NUMBER) {", "    if (false) {"),
     "refused, and it runs": (
         "hooks", "verdict == TCALL_VERDICT_ALLOW ? TCALL_GRANTED_ : TCALL_REFUSED_;", "TCALL_GRANTED_;"),
     "a decision about nothing": (
-        "hooks", "if (!row || row->state != TCALL_ASKED_)", "if (!row)"),
+        "hooks", "if (!row || row->what != what || row->state != TCALL_ASKED_)", "if (!row || row->what != what)"),
+    "a verdict for what nobody saw": (
+        "hooks", "if (!row || row->what != what || row->state != TCALL_ASKED_)", "if (!row || row->state != TCALL_ASKED_)"),
+    "another question that is not told of": (
+        "hooks", "    if (row->what && row->what != what)\n        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);\n", ""),
     "a row for every call, without an end": (
         "hooks", "ledger->rows[i].state >= TCALL_REFUSED_)", "ledger->rows[i].state >= TCALL_ASKED_)"),
     "asked a second time for the same call": (
@@ -368,7 +388,7 @@ FIXES = {
     "all variables as they are written": (
         "provider", "*found = tcall_find_variable_(variables, name);", "*found = NULL;"),
     "a text from the turn before": (
-        "agent_loop", "        else if (item.kind == TCALL_ITEM_USER)\n            text = tcall_slice_(NULL, 0);\n", ""),
+        "agent_loop", "        if (item.kind == TCALL_ITEM_USER)\n            text.len = 0;\n", ""),
     # memory and writers
     "a sink without a buffer": (
         "write", "        if (writer->sink && writer->cap)\n", "        if (writer->sink)\n"),

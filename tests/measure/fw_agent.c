@@ -83,7 +83,7 @@ static const tcall_hook hooks[] = {TCALL_LEDGER(&ledger)};
 static int use(tcall_agent *agent)
 {
     (void)agent;
-    return tcall_ledger_decide(&ledger, led, TCALL_VERDICT_ALLOW);
+    return tcall_ledger_decide(&ledger, led, led, TCALL_VERDICT_ALLOW);
 }
 
 #else

@@ -65,6 +65,6 @@ int main(void)
     tcall_hydrate(&tc, &call);
     if (tcall_invoke(&tc, &call, &out) == TCALL_E_APPROVAL)
         tcall_ledger_decide(&ledger, tcall_call_key(&tc, &call),
-                            TCALL_VERDICT_ALLOW);
+                            tcall_call_what(&tc, &call), TCALL_VERDICT_ALLOW);
     return tcall_invoke(&tc, &call, &out);
 }
