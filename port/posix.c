@@ -359,6 +359,7 @@ static int look_at_tries(tport_posix *s)
         if (e == 0) {
             s->fd = p.fd;
             s->up = true;
+            s->want = 0;
             s->tries[i] = -1;
             drop_tries(s);
             return 0;
@@ -404,10 +405,17 @@ static int posix_connect(void *user)
 static int broken(tport_posix *s, int want)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
-        s->want = (uint8_t)want;
+        s->want = (uint8_t)(s->want | want);
         return TCALL_E_AGAIN;
     }
     return fail(s, TCALL_E_CLOSED, strerror(errno));
+}
+
+/* Something was done, or is over: what is waited for begins anew. */
+static int done(tport_posix *s, ssize_t n)
+{
+    s->want = 0;
+    return (int)n;
 }
 
 static int posix_read(void *user, char *bytes, size_t cap)
@@ -418,7 +426,7 @@ static int posix_read(void *user, char *bytes, size_t cap)
     do
         n = recv(s->fd, bytes, tport_clamp(cap), 0);
     while (n < 0 && errno == EINTR);
-    return n >= 0 ? (int)n : broken(s, TCALL_WAIT_READ);
+    return n >= 0 ? done(s, n) : broken(s, TCALL_WAIT_READ);
 }
 
 static int posix_write(void *user, const char *bytes, size_t len)
@@ -429,7 +437,7 @@ static int posix_write(void *user, const char *bytes, size_t len)
     do
         n = send(s->fd, bytes, tport_clamp(len), MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
-    return n >= 0 ? (int)n : broken(s, TCALL_WAIT_WRITE);
+    return n >= 0 ? done(s, n) : broken(s, TCALL_WAIT_WRITE);
 }
 
 static void posix_end(void *user)

@@ -65,7 +65,7 @@ typedef struct tport_posix {
     uint16_t port;
     int fd;         /* the connection, or the resolver's pipe; -1: none */
     bool up;        /* fd is the connection */
-    uint8_t want;   /* event that the last AGAIN waits for */
+    uint8_t want;   /* events that an AGAIN since the last byte waits for */
     uint32_t since; /* when the resolver, or the first address, was begun */
     uint32_t last;  /* when the last address was */
     uint8_t count;  /* addresses known */
