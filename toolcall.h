@@ -460,13 +460,14 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both
- *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
- *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     text(min, max)           char[max + 1], ended by NUL: min to max
+ *                              characters; of more than max bytes, as é has
+ *                              two, there is no room for all
+ *     characters(min, max)     char[4 * max + 1]: the same, with room for any
  *     characters_in(min, max, room)
- *                              char[room + 1]: the same, but more than room
- *                              bytes do not fit
+ *                              char[room + 1]: the same with room bytes
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
- *                              more than room bytes do not fit
+ *                              there is no room for more than room bytes
  *     choice(NAME)             uint8_t, the index of the word
  *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
  *     object(NAME)             struct NAME
@@ -476,6 +477,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     or_null(kind)            as kind; null counts as not given
  *     named("as-sent", kind)   as kind; the member's name in JSON is the text
  *
+ * What no value can meet does not compile, nor does a bound that its type does
+ * not hold, of numbers one beyond 9e12, or a name that two members are sent by.
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
  * most 64 members. What the struct is at first lies in flash and is as large as
@@ -517,12 +520,11 @@ typedef enum tcall_shape_kind {
 /* What else is known of a value. */
 enum {
     TCALL_MEMBER_REQUIRED = 1,
-    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
-    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
-    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
-    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
-    TCALL_MEMBER_UNDER = 64      /* or less than high */
+    TCALL_MEMBER_DEFAULT = 2, /* the initial struct holds its default */
+    TCALL_MEMBER_UNSAID = 8,  /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16, /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,   /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64   /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -538,7 +540,7 @@ typedef struct tcall_shape {
     uint8_t flags;    /* set of TCALL_MEMBER_... */
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
-    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t low;      /* of the value in units of its last digit, of */
     int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
@@ -598,6 +600,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
     TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    ROWS(TCALL_ROW_ALONE_, (me, ROWS(TCALL_ROW_LABEL_, me) TCALL_NO_LABELS_)) \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
         ROWS(TCALL_ROW_TEXT_, me);                                            \
@@ -650,6 +653,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     };                                                                        \
     enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
     TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_HOLDS_(me##_has_impossible_bounds,                                  \
+                 (min) >= 0 && (min) <= (max) && (max) > 0 && (max) < 65534)  \
+    TCALL_HOLDS_(me##_items_have_impossible_bounds,                           \
+                 TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
     } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
@@ -681,9 +688,54 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_impossible_bounds                               \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0));           \
         int me##_##name##_has_a_default_out_of_bounds                         \
             : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
     };
+/* Compared with all names of the object, padded with what is none: standard C
+ * does not compare texts here, compilers do. */
+#define TCALL_ROW_LABEL_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name),
+#define TCALL_ROW_ALONE_(all, role, kind, name, text)                         \
+    TCALL_ALONE_(name, TCALL_USE_(TCALL_LABEL_OF_, kind, #name),              \
+                 TCALL_COLUMNS_ all)
+#define TCALL_ALONE_(...) TCALL_ALONE_MAKE_(__VA_ARGS__)
+#define TCALL_ALONE_MAKE_(name, label, me, ...)                               \
+    TCALL_EXTENSION_ struct me##_at_##name##_alone_ {                         \
+        int me##_##name##_has_the_name_of_another                             \
+            : TCALL_WIDTH_(TCALL_TIMES_(label, __VA_ARGS__) == 1);            \
+    };
+#ifdef __GNUC__
+#define TCALL_SAME_(a, b) (__builtin_strcmp(a, b) == 0)
+#define TCALL_OF_8_(a, b, c, d, e, f, g, h, i)                                \
+    (TCALL_SAME_(a, b) + TCALL_SAME_(a, c) + TCALL_SAME_(a, d) +              \
+     TCALL_SAME_(a, e) + TCALL_SAME_(a, f) + TCALL_SAME_(a, g) +              \
+     TCALL_SAME_(a, h) + TCALL_SAME_(a, i))
+#define TCALL_TIMES_(a, ...) (TCALL_TIMES_8_(a, __VA_ARGS__))
+#define TCALL_TIMES_8_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_7_(a, __VA_ARGS__)
+#define TCALL_TIMES_7_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_6_(a, __VA_ARGS__)
+#define TCALL_TIMES_6_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_5_(a, __VA_ARGS__)
+#define TCALL_TIMES_5_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_4_(a, __VA_ARGS__)
+#define TCALL_TIMES_4_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_3_(a, __VA_ARGS__)
+#define TCALL_TIMES_3_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_2_(a, __VA_ARGS__)
+#define TCALL_TIMES_2_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_1_(a, __VA_ARGS__)
+#define TCALL_TIMES_1_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i)
+#else
+#define TCALL_TIMES_(...) 1
+#endif
+#define TCALL_NO_LABELS_                                                      \
+    TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_   \
+    TCALL_NO_8_ TCALL_NO_8_ NULL
+#define TCALL_NO_8_ "\377", "\377", "\377", "\377", "\377", "\377", "\377", "\377",
 #define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
 #define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
@@ -732,9 +784,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_BITS_OF_(bits, has, value, none) bits
 
 /* The columns of a kind: type and length of the member; how a default is
- * stored and held against which bounds; the types; the node's kind, digits,
- * flags, size, low, high, more; whether it has a tcall_range, and which; whether
- * it has a name of its own in JSON, and which. */
+ * stored and held against which bounds, and whether any value meets these; the
+ * types; the node's kind, digits, flags, size, low, high, more; whether it has
+ * a tcall_range, and which; whether it has a name of its own in JSON, and
+ * which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
     TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
 #define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
@@ -766,20 +819,24 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
-    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
-     TCALL_ROW_IF_##ranged(where, more)}
+    {types, kind, digits, (int)(flags) | (int)(bits), (uint16_t)(size), at,   \
+     (int32_t)(low), (int32_t)(high), TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
     TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
-#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to, bounded)      \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_BOUNDED_OF_(member, initial, types, node, range, label, none)   \
+    TCALL_BOUNDED_(TCALL_COLUMNS_ initial)
+#define TCALL_BOUNDED_(...) TCALL_BOUNDED_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDED_MAKE_(store, fits, from, to, bounded) (bounded)
 #define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
     TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
-#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to, bounded) \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
 #define TCALL_NONE_GIVEN_ {}, {},
@@ -798,16 +855,25 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_ORDERED_(low, high, least, most)                                \
+    ((low) + 0LL >= (least) && (low) + 0LL <= (high) + 0LL &&                 \
+     (high) + 0LL <= (most))
 #define TCALL_FITS_NEVER_(value, low, high)  0
 #define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
-#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
-#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
-#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
-#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
-#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
-#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALE_1_                  10.
+#define TCALL_SCALE_2_                  100.
+#define TCALL_SCALE_3_                  1000.
+#define TCALL_SCALE_4_                  10000.
+#define TCALL_SCALE_5_                  100000.
+#define TCALL_SCALE_6_                  1000000.
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_1_)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_2_)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_3_)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_4_)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_5_)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_6_)
 #define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
 /* Millionths; beyond 9e12 is no bound at all. */
 #define TCALL_MILLIONTHS_(value)                                              \
@@ -816,36 +882,44 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0, 1), TCALL_SHAPE_ANY,     \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
-    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1, 1), TCALL_SHAPE_BOOLEAN, \
      (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
-    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT32_MIN, INT32_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
-    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high,         \
+                   TCALL_ORDERED_((low) * TCALL_SCALE_##digits##_,            \
+                                  (high) * TCALL_SCALE_##digits##_,           \
+                                  INT32_MIN, INT32_MAX)),                     \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
-    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT64_MIN, INT64_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, <=, 0)
 #define TCALL_K_number_over(low, high)                                        \
-    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, <, TCALL_MEMBER_OVER)
 #define TCALL_K_number_under(low, high)                                       \
-    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, <, TCALL_MEMBER_UNDER)
 #define TCALL_K_number_between(low, high)                                     \
-    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_, <,                          \
                        TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
-#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
-    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+#define TCALL_NUMBER_KIND_(low, high, fits, less, flags)                      \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high, (low) less (high) &&      \
+                  ((low) <= TCALL_NO_MINIMUM || (low) >= -9e12) &&            \
+                  ((high) >= TCALL_NO_MAXIMUM || (high) <= 9e12) &&           \
+                  (low) <= 9e12 && (high) >= -9e12),                          \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
       tcall_store_double_), (0, 0))
@@ -853,35 +927,34 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
-    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+    TCALL_TEXT_(min, max, 4 * (max), 0)
 #define TCALL_K_characters_in(min, max, room)                                 \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
-     TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0, 0), (0, 0))
+    TCALL_TEXT_(min, max, room, 0)
 #define TCALL_K_string(min, room)                                             \
-    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room,         \
+      (min) >= 0 && (min) <= (max) && (min) <= (room) && (room) < 65535),     \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
-    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1, 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0,         \
+      (room) > 0 && (room) < 65535 && (set) > 0 && (set) <= TCALL_SHAPE_ANY), set,\
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0, 0), (0, 0))
 
@@ -978,7 +1051,7 @@ typedef struct tcall_object tcall_object;
       "a property is not known here; %kleave it out")                   \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(ROOM, "room", "there is no room for all of this; send %r")        \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
@@ -2038,7 +2111,7 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
-    TCALL_EVENT_APPROVAL, /* approval is asked for */
+    TCALL_EVENT_APPROVAL, /* approval is asked for: see tcall_ledger_decide */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -2837,7 +2910,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.
@@ -3044,8 +3118,8 @@ typedef struct tcall_chat_request {
 typedef struct tcall_provider tcall_provider;
 
 /* Returns the id that requests to a provider have for a call with this id:
- * the id itself, or, where the provider would refuse it, nine letters and
- * digits, always the same, which it writes to made. */
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
 TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
                                  char made[9]);
 
@@ -3208,7 +3282,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -3229,22 +3304,17 @@ typedef struct tcall_reader {
     bool text_ends, parted; /* the next text is another one; that was told */
     uint8_t words;          /* the field that brought words of reasoning */
     bool begins, complete;  /* it said that it begins; that it is over */
-    bool cut;               /* the last call must not run */
-    bool finished;          /* it said why it stopped */
-    bool was_whole;         /* the last document of it was a whole answer */
-    bool in_page;           /* answer.message is how it begins */
-    bool known;             /* it has a value that matters */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event; /* TCALL_MEANS_... */
-    bool whole;    /* it is a whole answer */
-    bool piece;    /* it is a piece of a stream */
-    bool in_whole; /* at hand is what only whole answers have */
-    bool repeats;  /* there were elements before it */
-    bool stopped;  /* a reason to stop was given */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
     /* of the current choice */
     bool in_choice, choice_known;
-    bool other;      /* it is not the first: does not count */
-    bool cut_before; /* the answer when it began */
+    bool other, cut_before; /* it is not the first; the answer before it */
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
@@ -5100,9 +5170,7 @@ static void tcall_read_text_end_(tcall_decoder *decoder)
     const tcall_string_ *string = &decoder->now.string;
     const tcall_shape *shape = decoder->shape;
     uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
-    size_t count = string->len;
-    if (flags & TCALL_MEMBER_CHARACTERS)
-        count -= string->followed;
+    size_t count = string->len - string->followed; /* of characters */
     if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
     else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
@@ -6749,6 +6817,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     }
     *at += tcall_escape_len_(from);
     return tcall_decode_(out, from, *at);
+}
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
 }
 
 /* Returns the length of the escape at text, where a surrogate pair is one, or 0
@@ -9589,17 +9667,13 @@ static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
  * "5 elements". */
 static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
 {
-    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    const tcall_shape *node = tell->node;
-    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_put_number_(tell->out, bound, node->digits);
+    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
+    uint8_t group = tell->said.group;
+    bool value = group == TCALL_SAID_VALUE_;
+    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
+    if (value)
         return;
-    }
-    if (tell->said.group == TCALL_SAID_ITEMS_)
-        noun = 2;
-    tcall_put_number_(tell->out, bound, 0);
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
     if (bound != 1)
         tcall_write_char_(tell->out, 's');
 }
@@ -12377,16 +12451,6 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* Decodes the next character of a JSON string, whose bytes the writer has to
- * get at once, and moves *at past it. Returns how many they are. */
-static size_t tcall_say_char_(const char **at, char bytes[4])
-{
-    size_t len = tcall_text_char_(at, bytes);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        bytes[len++] = *(*at)++;
-    return len;
-}
-
 /* The JSON text at p; characters beyond ASCII as they are, however the schema
  * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
@@ -12400,7 +12464,7 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     for (p++; *p != '"' && writer->len < room;) {
         const char *from = p;
         char bytes[4];
-        size_t len = tcall_say_char_(&p, bytes);
+        size_t len = tcall_text_character_(&p, bytes);
         if (len == 1)
             tcall_write_bytes(writer, from, (size_t)(p - from));
         else
@@ -12512,7 +12576,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_say_char_(&member, bytes);
+                size_t len = tcall_text_character_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -13666,7 +13730,8 @@ TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
 }
 
 /* Has the call a result from this place on? */
-static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
 {
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item))
@@ -18220,6 +18285,22 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_text(out, cut ? "..." : "");
 }
 
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out. */
+#define TCALL_EXAMPLE_DEPTH_ 8
+
+/* Writes a text with as many characters as a schema wants. */
+static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
+                                      tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
@@ -18242,12 +18323,9 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Returns a value that the schema of a property names; without one, a value of
- * its type. The order is that of how likely the value does what the user
- * wants. */
-static tcall_str tcall_example_(const char *property)
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -18255,72 +18333,146 @@ static tcall_str tcall_example_(const char *property)
     } values[] = {{"enum", true},
                   {"examples", true},
                   {"const", false},
-                  {"default", false},
-                  {"minimum", false}};
-    static const struct {
-        const char *type, *value;
-    } types[] = {{"integer", "1"},
-                 {"number", "1"},
-                 {"boolean", "true"},
-                 {"array", "[]"},
-                 {"object", "{}"}};
-    const char *type = tcall_text_get_(property, "type");
+                  {"default", false}};
+    const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values; i++) {
-        const char *value = tcall_text_get_(property, values[i].keyword);
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
         if (values[i].first)
             value = tcall_text_first_(value);
-        if (value)
-            return tcall_text_verbatim_(value);
     }
-    for (i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
-            return tcall_str_of(types[i].value);
-    return tcall_str_of("\"value\"");
+    return value;
 }
 
-/* Writes the example of a property; of a list, as many items as it needs. */
-static void tcall_write_property_(tcall_writer *out, const char *property)
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
 {
-    tcall_str value = tcall_example_(property);
-    const char *least = tcall_text_get_(property, "minItems");
-    int count = 0;
-    if (least && tcall_str_eq(value, tcall_str_of("[]"))) {
-        for (; tcall_is_digit_(*least) && count < TCALL_GLANCE_; least++)
-            count = count * 10 + *least - '0';
-        value = tcall_example_(tcall_text_get_(property, "items"));
-        tcall_write_open(out, '[');
-        for (; count && !out->error; count--)
-            tcall_write_verbatim(out, value);
-        tcall_write_close(out, ']');
-    } else {
-        tcall_write_bytes(out, value.ptr, value.len);
-    }
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
 }
 
-/* Writes what the schema requires. */
-TCALL_NOINLINE_ static void tcall_write_schema_example_(tcall_writer *out,
-                                                        const char *schema)
+/* Writes a number near the bounds of a schema, 1 without any. */
+static void tcall_write_example_number_(tcall_writer *out, const char *schema)
 {
-    const char *properties, *name;
-    schema = tcall_text_space_(schema);
-    properties = tcall_text_get_(schema, "properties");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
          name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64], example[TCALL_GLANCE_ + 4]; /* more is cut */
-        const char *end = tcall_text_skip_(name);
-        tcall_writer value;
-        size_t len = 0;
-        /* a name that is too long is left out, its value is not */
-        if (end - name < (int)sizeof room)
-            len = tcall_decode_(room, name + 1, end - 1);
-        room[len] = '\0';
-        tcall_writer_init(&value, example, sizeof example);
-        tcall_write_property_(&value, tcall_text_get_(properties, room));
-        tcall_write_argument_(out, tcall_slice_(room, len),
-                              tcall_slice_(example, value.fill));
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!depth || (type && tcall_text_is_(type, "null")))
+        tcall_write_null(out); /* for what is too deep it is wrong */
+    else if (!type && any)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object"))
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array"))
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* Returns whether the schema of the call allows the text. Memory is what the
+ * block has left. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    tcall_arguments args;
+    tcall_check check;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
+        return false;
+    memset(&check, 0, sizeof check);
+    check.memory = gap + args.used;
+    check.size = size - args.used;
+    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
 }
 
 #else
@@ -18334,92 +18486,172 @@ static void tcall_write_called_(tcall_writer *out, const char *name,
     (void)args;
 }
 
-static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
 {
     (void)out;
     (void)schema;
+    (void)depth;
+}
+
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_write_shape_number_(tcall_writer *out,
+                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
-    const char *value = "\"value\"";
-    int32_t i;
-    switch (node->kind) {
-    case TCALL_KIND_CHOICE:
-        tcall_write_string(out, (const char *)node->more);
-        return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER:
-        if (said.has_low) {
-            tcall_put_number_(out, said.low, node->digits);
-            return;
-        }
-        value = said.has_high && said.high < 1 ? "0" : "1";
-        break;
-    case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST:
-        tcall_write_text(out, "[");
-        for (i = 0; i < node->low && !out->error; i++) {
-            tcall_write_text(out, i ? "," : "");
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
-        }
-        value = "]";
-        break;
-    case TCALL_KIND_OBJECT: value = "{}"; break;
-    default: break;
-    }
-    tcall_write_text(out, value);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
+        value = said.low / 2 + said.high / 2;
+    else if (said.has_low)
+        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
+    else if (said.has_high && value > said.high)
+        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
+    tcall_write_comma_(out);
+    tcall_put_number_(out, value, node->digits);
 }
 
-/* Writes what the shape requires. */
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth);
+
+/* Writes an object with what its shape requires. */
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     const char *name = shape->names;
     unsigned i;
+    tcall_write_open(out, '{');
     for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        char room[64];
-        tcall_writer value;
         if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
             continue;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_shape_value_(&value, &shape->members[i]);
-        tcall_write_argument_(out, tcall_str_of(name),
-                              tcall_slice_(room, value.fill));
+        tcall_write_key(out, name);
+        tcall_write_shape_value_(out, &shape->members[i], depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth)
+{
+    int32_t i;
+    if (node->kind == TCALL_KIND_CHOICE) {
+        tcall_write_string(out, (const char *)node->more);
+    } else if (node->kind == TCALL_KIND_LIST && depth) {
+        tcall_write_open(out, '[');
+        for (i = 0; i < node->low && !out->error; i++)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
+                                     depth - 1);
+        tcall_write_close(out, ']');
+    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
+        tcall_write_shape_object_(out, (const tcall_object *)node->more,
+                                  depth - 1);
+    } else if (node->kind == TCALL_KIND_TEXT) {
+        tcall_write_example_text_(out, node->low, node->high);
+    } else if (node->types & TCALL_SHAPE_STRING) {
+        tcall_write_example_text_(out, 0, 5);
+    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else {
+        tcall_write_shape_number_(out, node);
+    }
+}
+
+/* Returns whether the shape allows the text. Its struct is made in what the
+ * block has left. */
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    const tcall_object *shape = call->tool->shape;
+    tcall_decoder decoder;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    tcall_decoder_init(&decoder, shape, gap);
+    if (size < shape->size)
+        return false;
+    tcall_decoder_feed(&decoder, text.ptr, text.len);
+    return tcall_decoder_end(&decoder) == TCALL_OK;
 }
 
 #else
 
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     (void)out;
     (void)shape;
+    (void)depth;
+}
+
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_tool *tool)
+/* Writes the members of an object of JSON text as key=value, ... */
+static void tcall_write_members_(tcall_writer *out, const char *object)
 {
+    const char *at = tcall_text_next_(object + 1), *name, *value;
+    while (!tcall_text_closes_(at)) {
+        for (name = at + 1; *name != '"';) {
+            char bytes[4];
+            size_t len = tcall_text_character_(&name, bytes);
+            tcall_write_bytes(out, bytes, len);
+        }
+        value = tcall_text_value_(at);
+        at = tcall_text_next_(tcall_text_skip_(value));
+        tcall_write_text(out, "=");
+        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
+        if (!tcall_text_closes_(at))
+            tcall_write_text(out, ", ");
+    }
+}
+
+/* Longer examples are left out. */
+#define TCALL_EXAMPLE_ 512
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_writer args;
+    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    if (args.cap > TCALL_EXAMPLE_)
+        args.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+    else
+        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
+                                  TCALL_EXAMPLE_DEPTH_);
+    tcall_write_char_(&args, '\0');
+    if (args.error ||
+        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
+            call, tcall_slice_(args.buf, args.fill - 1)))
+        return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
     tcall_write_text(out, "Example: ");
     tcall_write_text(out, tool->name);
     tcall_write_text(out, "(");
-    if (tool->shape)
-        tcall_write_shape_example_(out, tool->shape);
-    else
-        tcall_write_schema_example_(out, tool->parameters);
+    tcall_write_members_(out, args.buf);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -18486,7 +18718,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
                           tcall_str_of(cx->result.suggestion));
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
+        tcall_write_example_(out, call);
     if (failure->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
         tcall_write_int(out, (tcall_int)failure->retry_ms);
@@ -19957,6 +20189,20 @@ int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
     return tcall_write_close(out, '}');
 }
 
+/* Writes which call it is: its id and, where an agent made it, its place. */
+TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
+                                         const tcall_call *call)
+{
+    static const char names[][9] = {"turn", "round", "position"};
+    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t i;
+    tcall_write_pair_(out, "call_id", call->id);
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
+        tcall_write_key(out, names[i]);
+        tcall_write_uint(out, place[i]);
+    }
+}
+
 /* ---- where the arguments came from ---- */
 
 /* Writes which definition the tool had: two that say the same have one hash. */
@@ -20071,7 +20317,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_identity_(out, call);
     tcall_write_pair_(out, "tool", call->name);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -20378,7 +20624,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);
@@ -23428,9 +23674,9 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
     tcall_reader_settle_elements_(reader);
     if (reader->other) {
         reader->cut = reader->cut_before;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-        if (!reader->stop_before)
+        if (reader->answer.stop != (tcall_stop)reader->stop_before)
             reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
     } else if (reader->stopped) {
         reader->finished = true;
     }
@@ -23520,6 +23766,8 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
@@ -23884,8 +24132,10 @@ static void tcall_reader_end_document_(tcall_reader *reader)
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
-    if (reader->whole || reader->piece)
-        reader->was_whole = reader->whole && !reader->begins;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -24146,7 +24396,7 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->was_whole || (reader->finished && !reader->begins))
+    if (reader->finished && !reader->begins)
         reader->complete = true;
     if (!answer->error && (!reader->complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
@@ -25679,26 +25929,15 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
-}
-
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
@@ -26843,22 +27082,20 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    bool begins = true, marked = false, final;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_USER)
             text.len = 0;
-        /* What comes before a call counts only where nothing comes after. */
         if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
-            begins = true;
-        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
-        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (begins || (final && !marked))
+        if (rank > best)
             text.len = 0;
-        begins = false;
-        marked = final;
+        best = rank;
         text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
@@ -27316,7 +27553,7 @@ static bool tcall_load_ran_(const tcall_agent *agent)
     size_t i;
     for (i = 0; i < agent->call_at; i++)
         if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            tcall_agent_lacks_result_(agent, item.id))
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
             return false;
     return true;
 }

@@ -18,17 +18,22 @@ static const struct {
     {" find search look where mention mentions mentioning grep contain "
      "contains containing occur occurs appear appears ",
      "search text regular expression lines that match"},
-    {" files folder folders directory directories here ls dir ",
+    {" files folder folders directory directories here ls dir dateien fichiers "
+     "archivos ",
      "show list files directories below directory"},
     {" change replace substitute swap fix ", "replace text edit"},
     {" todo to-do todos task tasks list ", "list tasks todoread todowrite"},
     {" remind remember reminder note ", "replace list tasks todowrite"},
     {" computer pc box system server ", "machine"},
-    {" running boot booted up ", "uptime"},
+    {" running boot booted reboot rebooted restarted uptime up ",
+     "uptime of this machine"},
+    {" pin pins ", "gpio line"},
     {" ram memory ", "memory free"},
     {" busy cpu load ", "load"},
-    {" hot warm cold temperature ", "temperature warm"},
-    {" date day today clock o'clock hour ", "date time"},
+    {" hot warm cold temperature 温度 温度是多少？ ", "temperature warm"},
+    {" date day today clock o'clock hour uhr spät heure hora horas ore "
+     "几点了 现在几点 现在几点？ ",
+     "date time"},
     {" website page site url browse ", "fetch page internet"},
     {" run execute ", "run command"},
 };
@@ -97,45 +102,20 @@ static const struct {
      "", ""},
 };
 
-/* What people write for a value of an enum or a pattern of paths. */
-static const struct {
-    const char *said, *value;
-} aliases[] = {
-    {" km kilometer kilometers kms ", "kilometre"},
-    {" m meter meters ", "metre"},
-    {" cm centimeter centimeters ", "centimetre"},
-    {" mm millimeter millimeters ", "millimetre"},
-    {" inches \" ", "inch"},
-    {" feet ft ", "foot"},
-    {" yd yds ", "yard"},
-    {" mi ", "mile"},
-    {" g gr ", "gram"},
-    {" kg kgs kilo kilos ", "kilogram"},
-    {" oz ", "ounce"},
-    {" lb lbs ", "pound"},
-    {" ml milliliter milliliters ", "millilitre"},
-    {" l liter liters ", "litre"},
-    {" gal ", "gallon"},
-    {" m/s ", "metre_per_second"},
-    {" km/h kmh kph ", "kilometre_per_hour"},
-    {" mph ", "mile_per_hour"},
-    {" kn knots ", "knot"},
-    {" c centigrade \xc2\xb0"
-     "c ",
-     "celsius"},
-    {" f \xc2\xb0"
-     "f ",
-     "fahrenheit"},
-    {" k ", "kelvin"},
-    {" done finished complete ", "completed"},
-    {" markdown md ", "**/*.md"},
-    {" txt ", "**/*.txt"},
-    {" csv ", "**/*.csv"},
-    {" html ", "**/*.html"},
-    {" python py ", "**/*.py"},
-    {" header headers ", "**/*.h"},
-    {" json ", "**/*.json"},
-};
+/* What people write for a value of an enum or a pattern of paths: a list each,
+ * which that begins. */
+static const char aliases[] =
+    "; kilometre kilometres km kilometer kilometers kms ; metre metres m meter "
+    "meters ; centimetre centimetres cm centimeter centimeters ; millimetre "
+    "millimetres mm millimeter millimeters ; inch inches \" ; foot feet ft ; "
+    "yard yards yd yds ; mile miles mi ; gram grams g gr ; kilogram kilograms "
+    "kg kgs kilo kilos ; ounce ounces oz ; pound pounds lb lbs ; millilitre "
+    "millilitres ml milliliter milliliters ; litre litres l liter liters ; "
+    "gallon gallons gal ; metre_per_second m/s ; kilometre_per_hour km/h kmh "
+    "kph ; mile_per_hour mph ; knot knots kn knots ; celsius c centigrade °c ; "
+    "fahrenheit f °f ; kelvin k ; **/*.md markdown md ; **/*.txt txt ; **/*.csv "
+    "csv ; **/*.html html ; **/*.py python py ; **/*.h header headers ; "
+    "**/*.json json ";
 
 /* A part begins with them, and articles begin no text. */
 static const char starters[] =
@@ -194,14 +174,14 @@ static bool is_word(const guess_word *w, const char *text)
            strncasecmp(w->text.ptr, text, len) == 0;
 }
 
-/* Is the word one of a list, with a blank before and after each? */
-static bool is_one_of(const guess_word *w, const char *list)
+/* Where the word is in a list, with a blank before and after each, or NULL. */
+static const char *is_one_of(const guess_word *w, const char *list)
 {
     char text[24];
     if (w->quoted || w->text.len + 3 > sizeof text)
-        return false;
+        return NULL;
     snprintf(text, sizeof text, " %.*s ", (int)w->text.len, w->text.ptr);
-    return strcasestr(list, text) != NULL;
+    return strcasestr(list, text);
 }
 
 static bool has_word(const guess *g, const char *list)
@@ -212,13 +192,14 @@ static bool has_word(const guess *g, const char *list)
     return false;
 }
 
-/* The value that people mean by a word, or NULL. */
+/* The value that people mean by a word, until the next one, or NULL. */
 static const char *alias_of(const guess_word *w)
 {
-    for (size_t i = 0; i < TCALL_ARRAY_LEN(aliases); i++)
-        if (is_one_of(w, aliases[i].said) || is_word(w, aliases[i].value))
-            return aliases[i].value;
-    return NULL;
+    static char value[32];
+    const char *at = is_one_of(w, aliases);
+    while (at && *at != ';')
+        at--;
+    return at && sscanf(at, "; %31s", value) == 1 ? value : NULL;
 }
 
 static bool is_number(const guess_word *w, bool whole)
@@ -232,16 +213,11 @@ static bool is_number(const guess_word *w, bool whole)
            !(whole && strchr(text, '.'));
 }
 
-static bool begins_with(tcall_str text, const char *start)
-{
-    size_t len = strlen(start);
-    return text.len > len && strncasecmp(text.ptr, start, len) == 0;
-}
-
 static bool has_shape(const guess_word *w, enum shape shape)
 {
     tcall_str t = w->text;
-    bool url = begins_with(t, "http://") || begins_with(t, "https://");
+    bool url = t.len > 8 && strncasecmp(t.ptr, "http", 4) == 0 &&
+               memmem(t.ptr, 8, "://", 3);
     bool glob = memchr(t.ptr, '*', t.len) || (t.len > 1 && *t.ptr == '.' &&
                                               isalnum((unsigned char)t.ptr[1]));
     if (shape == WORD_OF_URL)
@@ -365,8 +341,8 @@ static bool write_word(const guess_word *w, tcall_json schema, const char *type,
     if (values.tok)
         return write_alias(w, values, out);
     if (strcmp(type, "boolean") == 0) {
-        bool on = is_one_of(w, " on true yes ");
-        return (on || is_one_of(w, " off false no ")) &&
+        bool on = is_one_of(w, " on true yes high ");
+        return (on || is_one_of(w, " off false no low ")) &&
                tcall_write_bool(out, on) == TCALL_OK;
     }
     if (strcmp(type, "integer") == 0 || strcmp(type, "number") == 0)
@@ -468,11 +444,16 @@ static bool take_place(guess *g, size_t row, tcall_writer *out)
     }
 }
 
-static bool fits(size_t row, const property *p)
+static bool is_named(const property *p, const char *names)
 {
     char name[64];
     snprintf(name, sizeof name, " %.*s ", (int)p->name.len, p->name.ptr);
-    return strcasestr(places[row].names, name) &&
+    return strcasestr(names, name) != NULL;
+}
+
+static bool fits(size_t row, const property *p)
+{
+    return is_named(p, places[row].names) &&
            strcasestr(p->about, places[row].about);
 }
 
@@ -516,6 +497,10 @@ static bool fill_value(guess *g, const property *p, tcall_json schema,
 {
     tcall_json any = tcall_json_get(schema, "anyOf"), type;
     int count = g->to - g->from;
+    /* Many a number is another one. */
+    const char *after = is_named(p, " offset ")  ? " line lines from offset "
+                        : is_named(p, " limit ") ? " first top limit next "
+                                                 : NULL;
     const char *name;
     if (any.tok)
         schema = tcall_json_first(any);
@@ -535,6 +520,7 @@ static bool fill_value(guess *g, const property *p, tcall_json schema,
     for (int i = 0; i < count; i++) {
         int at = g->from + (g->next - g->from + i) % count;
         if (!g->words[at].used &&
+            (!after || (at > g->from && is_one_of(&g->words[at - 1], after))) &&
             write_word(&g->words[at], schema, name, out)) {
             g->next = at + 1;
             return g->words[at].used = true;

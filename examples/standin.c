@@ -363,26 +363,35 @@ static void say_results(const ask *a, tcall_writer *w)
     }
 }
 
+/* What is said that asks for no tool. */
+static const char *const replies[][2] = {
+    {" quit leave exit ", "Type /quit, or press Ctrl-D."},
+    {" thanks thank danke merci ", "You are welcome."},
+    {" you ", "I follow simple requests; no tool of mine does that."},
+    {" hello hi hey hallo bonjour hola ", "Hello. Ask for what a tool does."},
+    {"", "No tool of mine does that."}};
+
 static void say_tools(const ask *a, tcall_writer *w)
 {
     const guess *g = &a->guess;
-    if (g->lonely && *g->elsewhere) {
-        put(w, "I cannot do that for %j: the tool %j takes no place.",
-            g->elsewhere, g->lonely);
-        return;
-    }
+    size_t i = 0;
     if (g->lonely) {
-        put(w, "To call the tool %j I need a value for '%j'.", g->lonely,
-            g->missing);
+        put(w,
+            *g->elsewhere
+                ? "The tool %j takes no place: I cannot do that for %j."
+                : "To call the tool %j I need a value for '%j'.",
+            g->lonely, *g->elsewhere ? g->elsewhere : g->missing);
         return;
     }
     if (a->none || !g->tool_count) {
         put(w, "There is no tool that I may use.");
         return;
     }
-    put(w, "No tool of mine does that. I have:");
-    for (int i = 0; i < g->tool_count; i++)
-        put(w, i ? ", %j" : " %j", g->tools[i].name);
+    while (*replies[i][0] && !has_word(g, replies[i][0]))
+        i++;
+    put(w, "%j I have:", replies[i][1]);
+    for (int k = 0; k < g->tool_count; k++)
+        put(w, k ? ", %j" : " %j", g->tools[k].name);
     put(w, ".");
 }
 

@@ -315,9 +315,9 @@ TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
     tcall_reader_settle_elements_(reader);
     if (reader->other) {
         reader->cut = reader->cut_before;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-        if (!reader->stop_before)
+        if (reader->answer.stop != (tcall_stop)reader->stop_before)
             reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->stop_before;
     } else if (reader->stopped) {
         reader->finished = true;
     }
@@ -407,6 +407,8 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
         reader->cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {

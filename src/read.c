@@ -364,9 +364,7 @@ static void tcall_read_text_end_(tcall_decoder *decoder)
     const tcall_string_ *string = &decoder->now.string;
     const tcall_shape *shape = decoder->shape;
     uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
-    size_t count = string->len;
-    if (flags & TCALL_MEMBER_CHARACTERS)
-        count -= string->followed;
+    size_t count = string->len - string->followed; /* of characters */
     if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
         code = TCALL_MISFIT_MIN_LENGTH;
     else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&

@@ -68,7 +68,7 @@
       "a property is not known here; %kleave it out")                   \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "this is more than there is room for; send %r")     \
+    X(ROOM, "room", "there is no room for all of this; send %r")        \
     X(LEVELS, "levels", "objects and arrays are nested too deeply here")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */

@@ -46,13 +46,14 @@
  *     number_over(low, high)   the same, but more than low; number_under(low,
  *                              high): less than high; number_between(low,
  *                              high): both
- *     text(min, max)           char[max + 1], ended by NUL: min to max bytes
- *     characters(min, max)     char[4 * max + 1]: min to max characters
+ *     text(min, max)           char[max + 1], ended by NUL: min to max
+ *                              characters; of more than max bytes, as é has
+ *                              two, there is no room for all
+ *     characters(min, max)     char[4 * max + 1]: the same, with room for any
  *     characters_in(min, max, room)
- *                              char[room + 1]: the same, but more than room
- *                              bytes do not fit
+ *                              char[room + 1]: the same with room bytes
  *     string(min, room)        char[room + 1]: no maximum in the schema, but
- *                              more than room bytes do not fit
+ *                              there is no room for more than room bytes
  *     choice(NAME)             uint8_t, the index of the word
  *     list(NAME)               struct NAME { uint16_t count; T items[max]; }
  *     object(NAME)             struct NAME
@@ -62,6 +63,8 @@
  *     or_null(kind)            as kind; null counts as not given
  *     named("as-sent", kind)   as kind; the member's name in JSON is the text
  *
+ * What no value can meet does not compile, nor does a bound that its type does
+ * not hold, of numbers one beyond 9e12, or a name that two members are sent by.
  * A bound of INT32_MIN, INT32_MAX, INT64_MIN, INT64_MAX, TCALL_NO_MINIMUM or
  * TCALL_NO_MAXIMUM is not said in the schema. Descriptions are plain texts. At
  * most 64 members. What the struct is at first lies in flash and is as large as
@@ -103,12 +106,11 @@ typedef enum tcall_shape_kind {
 /* What else is known of a value. */
 enum {
     TCALL_MEMBER_REQUIRED = 1,
-    TCALL_MEMBER_DEFAULT = 2,    /* the initial struct holds its default */
-    TCALL_MEMBER_CHARACTERS = 4, /* low and high count characters, not bytes */
-    TCALL_MEMBER_UNSAID = 8,     /* the schema does not say high */
-    TCALL_MEMBER_OTHERS = 16,    /* choice: other words are 255, no fault */
-    TCALL_MEMBER_OVER = 32,      /* a number must be more than low, */
-    TCALL_MEMBER_UNDER = 64      /* or less than high */
+    TCALL_MEMBER_DEFAULT = 2, /* the initial struct holds its default */
+    TCALL_MEMBER_UNSAID = 8,  /* the schema does not say high */
+    TCALL_MEMBER_OTHERS = 16, /* choice: other words are 255, no fault */
+    TCALL_MEMBER_OVER = 32,   /* a number must be more than low, */
+    TCALL_MEMBER_UNDER = 64   /* or less than high */
 };
 
 /* offset of a value that is checked and kept nowhere. */
@@ -124,7 +126,7 @@ typedef struct tcall_shape {
     uint8_t flags;    /* set of TCALL_MEMBER_... */
     uint16_t size;    /* text, json: bytes of the member; list: of an item */
     uint16_t offset;  /* of the member in its struct */
-    int32_t low;      /* of the value in units of its last digit, of bytes, */
+    int32_t low;      /* of the value in units of its last digit, of */
     int32_t high;     /* characters or items; choice: index of the last word */
     const void *more; /* see tcall_shape_kind */
 } tcall_shape;
@@ -184,6 +186,7 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     TCALL_HOLDS_(me##_has_more_than_64_members, me##_member_count <= 64)      \
     TCALL_HOLDS_(me##_has_more_than_65535_bytes, sizeof(struct me) <= 65535)  \
     ROWS(TCALL_ROW_HOLDS_, me)                                                \
+    ROWS(TCALL_ROW_ALONE_, (me, ROWS(TCALL_ROW_LABEL_, me) TCALL_NO_LABELS_)) \
     static const char me##_names_[] TCALL_FLASH_ = ROWS(TCALL_ROW_NAME_, me); \
     static const char me##_descriptions_[] TCALL_FLASH_ =                     \
         ROWS(TCALL_ROW_TEXT_, me);                                            \
@@ -236,6 +239,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     };                                                                        \
     enum { me##_min_ = min, me##_max_ = max, me##_flags_ = flags };           \
     TCALL_HOLDS_(me##_has_an_unknown_kind, TCALL_IS_ROW_(TCALL_K_##kind))     \
+    TCALL_HOLDS_(me##_has_impossible_bounds,                                  \
+                 (min) >= 0 && (min) <= (max) && (max) > 0 && (max) < 65534)  \
+    TCALL_HOLDS_(me##_items_have_impossible_bounds,                           \
+                 TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0))                      \
     TCALL_UNUSED_ static const struct {                                       \
         char none_; TCALL_USE_(TCALL_RANGE_OF_, kind, item)                   \
     } me##_ranges_ TCALL_FLASH_ = {0 TCALL_USE_(TCALL_BOUNDS_OF_, kind, 0)};  \
@@ -267,9 +274,54 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_K_##kind));                    \
         int me##_##name##_has_an_unknown_role                                 \
             : TCALL_WIDTH_(TCALL_IS_ROW_(TCALL_R_##role));                    \
+        int me##_##name##_has_impossible_bounds                               \
+            : TCALL_WIDTH_(TCALL_USE_(TCALL_BOUNDED_OF_, kind, 0));           \
         int me##_##name##_has_a_default_out_of_bounds                         \
             : TCALL_WIDTH_(TCALL_USE_(TCALL_FITTING_OF_, kind, role));        \
     };
+/* Compared with all names of the object, padded with what is none: standard C
+ * does not compare texts here, compilers do. */
+#define TCALL_ROW_LABEL_(me, role, kind, name, text)                          \
+    TCALL_USE_(TCALL_LABEL_OF_, kind, #name),
+#define TCALL_ROW_ALONE_(all, role, kind, name, text)                         \
+    TCALL_ALONE_(name, TCALL_USE_(TCALL_LABEL_OF_, kind, #name),              \
+                 TCALL_COLUMNS_ all)
+#define TCALL_ALONE_(...) TCALL_ALONE_MAKE_(__VA_ARGS__)
+#define TCALL_ALONE_MAKE_(name, label, me, ...)                               \
+    TCALL_EXTENSION_ struct me##_at_##name##_alone_ {                         \
+        int me##_##name##_has_the_name_of_another                             \
+            : TCALL_WIDTH_(TCALL_TIMES_(label, __VA_ARGS__) == 1);            \
+    };
+#ifdef __GNUC__
+#define TCALL_SAME_(a, b) (__builtin_strcmp(a, b) == 0)
+#define TCALL_OF_8_(a, b, c, d, e, f, g, h, i)                                \
+    (TCALL_SAME_(a, b) + TCALL_SAME_(a, c) + TCALL_SAME_(a, d) +              \
+     TCALL_SAME_(a, e) + TCALL_SAME_(a, f) + TCALL_SAME_(a, g) +              \
+     TCALL_SAME_(a, h) + TCALL_SAME_(a, i))
+#define TCALL_TIMES_(a, ...) (TCALL_TIMES_8_(a, __VA_ARGS__))
+#define TCALL_TIMES_8_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_7_(a, __VA_ARGS__)
+#define TCALL_TIMES_7_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_6_(a, __VA_ARGS__)
+#define TCALL_TIMES_6_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_5_(a, __VA_ARGS__)
+#define TCALL_TIMES_5_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_4_(a, __VA_ARGS__)
+#define TCALL_TIMES_4_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_3_(a, __VA_ARGS__)
+#define TCALL_TIMES_3_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_2_(a, __VA_ARGS__)
+#define TCALL_TIMES_2_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i) + TCALL_TIMES_1_(a, __VA_ARGS__)
+#define TCALL_TIMES_1_(a, b, c, d, e, f, g, h, i, ...)                        \
+    TCALL_OF_8_(a, b, c, d, e, f, g, h, i)
+#else
+#define TCALL_TIMES_(...) 1
+#endif
+#define TCALL_NO_LABELS_                                                      \
+    TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_ TCALL_NO_8_   \
+    TCALL_NO_8_ TCALL_NO_8_ NULL
+#define TCALL_NO_8_ "\377", "\377", "\377", "\377", "\377", "\377", "\377", "\377",
 #define TCALL_ROW_NAME_(me, role, kind, name, text)                           \
     TCALL_USE_(TCALL_LABEL_OF_, kind, #name) "\0"
 #define TCALL_ROW_TEXT_(me, role, kind, name, text) text "\0"
@@ -318,9 +370,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_BITS_OF_(bits, has, value, none) bits
 
 /* The columns of a kind: type and length of the member; how a default is
- * stored and held against which bounds; the types; the node's kind, digits,
- * flags, size, low, high, more; whether it has a tcall_range, and which; whether
- * it has a name of its own in JSON, and which. */
+ * stored and held against which bounds, and whether any value meets these; the
+ * types; the node's kind, digits, flags, size, low, high, more; whether it has
+ * a tcall_range, and which; whether it has a name of its own in JSON, and
+ * which. */
 #define TCALL_MEMBER_OF_(member, initial, types, node, range, label, name)    \
     TCALL_DECLARE_(name, TCALL_COLUMNS_ member)
 #define TCALL_DECLARE_(...)                 TCALL_DECLARE_MAKE_(__VA_ARGS__)
@@ -352,20 +405,24 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_NODE_(...) TCALL_NODE_MAKE_(__VA_ARGS__)
 #define TCALL_NODE_MAKE_(types, bits, at, where, ranged, from, to, store, kind, \
                          digits, flags, size, low, high, more)                \
-    {types, kind, digits, (flags) | (bits), size, at, low, high,              \
-     TCALL_ROW_IF_##ranged(where, more)}
+    {types, kind, digits, (int)(flags) | (int)(bits), (uint16_t)(size), at,   \
+     (int32_t)(low), (int32_t)(high), TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
     TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
-#define TCALL_FITTING_(bits, has, value, store, fits, from, to)               \
+#define TCALL_FITTING_(bits, has, value, store, fits, from, to, bounded)      \
     TCALL_FITTING_##has(value, fits, from, to)
 #define TCALL_FITTING_0(value, fits, from, to) 1
+#define TCALL_BOUNDED_OF_(member, initial, types, node, range, label, none)   \
+    TCALL_BOUNDED_(TCALL_COLUMNS_ initial)
+#define TCALL_BOUNDED_(...) TCALL_BOUNDED_MAKE_(__VA_ARGS__)
+#define TCALL_BOUNDED_MAKE_(store, fits, from, to, bounded) (bounded)
 #define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
     TCALL_ROLE_(TCALL_INITIAL_, role, name, TCALL_COLUMNS_ initial)
-#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to)         \
+#define TCALL_INITIAL_(bits, has, value, name, store, fits, from, to, bounded) \
     TCALL_INITIAL_##has(value, name, store)
 #ifdef __cplusplus /* C++11 has no names here, but braces that mean zero */
 #define TCALL_NONE_GIVEN_ {}, {},
@@ -384,16 +441,25 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
 #define TCALL_SIZED_(value, min, max)                                         \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
+#define TCALL_ORDERED_(low, high, least, most)                                \
+    ((low) + 0LL >= (least) && (low) + 0LL <= (high) + 0LL &&                 \
+     (high) + 0LL <= (most))
 #define TCALL_FITS_NEVER_(value, low, high)  0
 #define TCALL_FITS_ALWAYS_(value, low, high) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
-#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, 10.)
-#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, 100.)
-#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, 1000.)
-#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, 10000.)
-#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, 100000.)
-#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, 1000000.)
+#define TCALL_SCALE_1_                  10.
+#define TCALL_SCALE_2_                  100.
+#define TCALL_SCALE_3_                  1000.
+#define TCALL_SCALE_4_                  10000.
+#define TCALL_SCALE_5_                  100000.
+#define TCALL_SCALE_6_                  1000000.
+#define TCALL_STORE_1_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_1_)
+#define TCALL_STORE_2_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_2_)
+#define TCALL_STORE_3_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_3_)
+#define TCALL_STORE_4_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_4_)
+#define TCALL_STORE_5_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_5_)
+#define TCALL_STORE_6_(value)           (int32_t)TCALL_SCALED_(value, TCALL_SCALE_6_)
 #define TCALL_SCALED_(value, scale)     ((value) * scale + ((value) < 0 ? -0.5 : 0.5))
 /* Millionths; beyond 9e12 is no bound at all. */
 #define TCALL_MILLIONTHS_(value)                                              \
@@ -402,36 +468,44 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
                       : (int64_t)TCALL_SCALED_(value, 1000000.))
 
 #define TCALL_UNKNOWN_                                                        \
-    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0), TCALL_SHAPE_ANY,        \
+    ((bool, ), (TCALL_AS_ZERO_, TCALL_FITS_ALWAYS_, 0, 0, 1), TCALL_SHAPE_ANY,     \
      (TCALL_KIND_ANY, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_boolean                                                       \
-    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1), TCALL_SHAPE_BOOLEAN,   \
+    ((bool, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, 1, 1), TCALL_SHAPE_BOOLEAN, \
      (TCALL_KIND_BOOLEAN, 0, 0, 0, 0, 0, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_integer(low, high)                                            \
-    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int32_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT32_MIN, INT32_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER, 0, 0, 0, low, high, NULL),     \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_fixed(digits, low, high)                                      \
-    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high),        \
+    ((int32_t, ), (TCALL_STORE_##digits##_, TCALL_WITHIN_, low, high,         \
+                   TCALL_ORDERED_((low) * TCALL_SCALE_##digits##_,            \
+                                  (high) * TCALL_SCALE_##digits##_,           \
+                                  INT32_MIN, INT32_MAX)),                     \
      TCALL_SHAPE_NUMBER,                                                      \
      (TCALL_KIND_INTEGER, digits, 0, 0, TCALL_STORE_##digits##_(low),         \
       TCALL_STORE_##digits##_(high), NULL), (0, 0, 0, 0), (0, 0))
 #ifndef TOOLCALL_NO_INT64
 #define TCALL_K_integer64(low, high)                                          \
-    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high),                \
+    ((int64_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high,                 \
+                   TCALL_ORDERED_(low, high, INT64_MIN, INT64_MAX)),          \
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, 0)
+    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, <=, 0)
 #define TCALL_K_number_over(low, high)                                        \
-    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, TCALL_MEMBER_OVER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, <, TCALL_MEMBER_OVER)
 #define TCALL_K_number_under(low, high)                                       \
-    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, TCALL_MEMBER_UNDER)
+    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, <, TCALL_MEMBER_UNDER)
 #define TCALL_K_number_between(low, high)                                     \
-    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_,                             \
+    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_, <,                          \
                        TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
-#define TCALL_NUMBER_KIND_(low, high, fits, flags)                            \
-    ((double, ), (TCALL_AS_IT_IS_, fits, low, high),                          \
+#define TCALL_NUMBER_KIND_(low, high, fits, less, flags)                      \
+    ((double, ), (TCALL_AS_IT_IS_, fits, low, high, (low) less (high) &&      \
+                  ((low) <= TCALL_NO_MINIMUM || (low) >= -9e12) &&            \
+                  ((high) >= TCALL_NO_MAXIMUM || (high) <= 9e12) &&           \
+                  (low) <= 9e12 && (high) >= -9e12),                          \
      TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
       tcall_store_double_), (0, 0))
@@ -439,35 +513,34 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_K_text(min, max)                                                \
     TCALL_TEXT_(min, max, max, 0)
 #define TCALL_K_characters(min, max)                                          \
-    TCALL_TEXT_(min, max, 4 * (max), TCALL_MEMBER_CHARACTERS)
+    TCALL_TEXT_(min, max, 4 * (max), 0)
 #define TCALL_K_characters_in(min, max, room)                                 \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room),        \
-     TCALL_SHAPE_STRING,                                                      \
-     (TCALL_KIND_TEXT, 0, TCALL_MEMBER_CHARACTERS, (room) + 1, min, max,      \
-      NULL), (0, 0, 0, 0), (0, 0))
+    TCALL_TEXT_(min, max, room, 0)
 #define TCALL_K_string(min, room)                                             \
-    TCALL_TEXT_(min, room, room, TCALL_MEMBER_CHARACTERS | TCALL_MEMBER_UNSAID)
+    TCALL_TEXT_(min, room, room, TCALL_MEMBER_UNSAID)
 #define TCALL_TEXT_(min, max, room, flags)                                    \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, max),         \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_SIZED_, min, room,         \
+      (min) >= 0 && (min) <= (max) && (min) <= (room) && (room) < 65535),     \
      TCALL_SHAPE_STRING,                                                      \
      (TCALL_KIND_TEXT, 0, flags, (room) + 1, min, max, NULL), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_choice(me)                                                    \
-    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1),\
+    ((uint8_t, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, 0, (int)me##_word_count - 1, 1),\
      TCALL_SHAPE_STRING, (TCALL_KIND_CHOICE, 0, 0, 0, 0,      \
       (int)me##_word_count - 1, me##_words_),                              \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_list(me)                                                      \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_ARRAY, \
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_ARRAY, \
      (TCALL_KIND_LIST, offsetof(struct me, items), me##_flags_,               \
       sizeof(((struct me *)0)->items[0]), me##_min_, me##_max_, &me##_item_), \
      (0, 0, 0, 0), (0, 0))
 #define TCALL_K_object(me)                                                    \
-    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), TCALL_SHAPE_OBJECT,\
+    ((struct me, ), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0, 1), TCALL_SHAPE_OBJECT,\
      (TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, &me##_shape), (0, 0, 0, 0), (0, 0))
 #define TCALL_K_json(room)                                                    \
     TCALL_K_one_of(TCALL_SHAPE_ANY, room)
 #define TCALL_K_one_of(set, room)                                             \
-    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0), set,        \
+    ((char, [(room) + 1]), (TCALL_AS_IT_IS_, TCALL_FITS_NEVER_, 0, 0,         \
+      (room) > 0 && (room) < 65535 && (set) > 0 && (set) <= TCALL_SHAPE_ANY), set,\
      (TCALL_KIND_JSON, 0, TCALL_MEMBER_UNSAID, (room) + 1, 0, room, NULL),    \
      (0, 0, 0, 0), (0, 0))
 

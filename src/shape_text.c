@@ -836,17 +836,13 @@ static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
  * "5 elements". */
 static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
 {
-    static const char nouns[] TCALL_FLASH_ = " byte\0 character\0 element\0";
-    const tcall_shape *node = tell->node;
-    int noun = node->flags & TCALL_MEMBER_CHARACTERS ? 1 : 0;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_put_number_(tell->out, bound, node->digits);
+    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
+    uint8_t group = tell->said.group;
+    bool value = group == TCALL_SAID_VALUE_;
+    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
+    if (value)
         return;
-    }
-    if (tell->said.group == TCALL_SAID_ITEMS_)
-        noun = 2;
-    tcall_put_number_(tell->out, bound, 0);
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, noun));
+    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
     if (bound != 1)
         tcall_write_char_(tell->out, 's');
 }

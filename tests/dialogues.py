@@ -240,6 +240,7 @@ def dialogues(home):
         "Ctrl-D": (agent, [("^C-d", r"LEFT 0")]),
         "Ctrl-C twice": (agent, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C drops the line": (agent, [("nonsense", r"nonsense"), ("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
+        "Ctrl-C drops each line": (agent, [("one", "> one"), ("^C-c", r"again to leave.*\n> $"), ("two", "> two"), ("^C-c", r"> two\n.*again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C on a dumb terminal": (plain, [("^C-c", r"again to leave.*\n> $"), ("^C-c", r"LEFT 0")]),
         "Ctrl-C between lines": (agent, line("convert 1 inch \\", r"\.\.\. $") + [("^C-c", r"again to leave.*\n> $"), *line(INCH, answers)]),
         # waits
@@ -329,6 +330,12 @@ def at_limit(*answers, requests):
         """the number of requests"""
         return len(model.requests) == requests
     return model.agent + " --max-rounds 3", steps + [(count, None), *line("/quit", "LEFT")]
+
+
+def equal_calls():
+    """A model that makes the same call again and again is told so."""
+    model = Model(lambda body: {} if len(model.requests) < 7 else "done")
+    return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
 
 
 PROSE = ("The quick brown fox jumps over the lazy dog, grüßt Zoë und naïve Ångströms; "
@@ -426,6 +433,7 @@ def rows_of_the_findings(home):
         "5, 6: /load and /save lose nothing": kept(home),
         "11: a limit is asked about": at_limit("y", "n", requests=6),
         "11: a limit that stays": at_limit("n", requests=3),
+        "11: equal calls end": equal_calls(),
         **{f"12: a paste at {n}": pasted("a paste", lines, columns=n) for n in (60, 80, 120)},
         "12: a paste, and more": pasted("a paste, and more,", lines.rstrip("\n"), " and more"),
         "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 60}\n" for n in range(300))),
@@ -444,7 +452,7 @@ def rows_of_the_findings(home):
 
 
 # They need libedit.
-EDITED = ["an empty line", "22: typing ahead", "22: pasting ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
+EDITED = ["Ctrl-C drops each line", "an empty line", "22: typing ahead", "22: pasting ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
 
 # They need bubblewrap, and a system that lets it.
 SANDBOXED = ["a tool that takes long", "cancel a tool that takes long"]

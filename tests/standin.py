@@ -57,6 +57,22 @@ what time is it?                            | get_time {}
 what is the date today?                     | get_time {}
 switch on gpio 5                            | write_gpio {"pin":5,"on":true}
 is pin 5 on?                                | read_gpio {"pin":5}
+print the first 5 lines of main.c           | read {"file_paths":["main.c"],"limit":5}
+what is on line 3 of main.c?                | read {"file_paths":["main.c"],"offset":3}
+pull gpio 6 low                             | write_gpio {"pin":6,"on":false}
+set pin 3 high                              | write_gpio {"pin":3,"on":true}
+is pin 3 high?                              | read_gpio {"pin":3}
+show me the uptime                          | get_system_status {}
+when was this box last rebooted             | get_system_status {}
+wie spät ist es?                            | get_time {}
+Quelle heure est-il ?                       | get_time {}
+¿Qué hora es?                               | get_time {}
+现在几点？                                  | get_time {}
+zeig mir die Dateien                        | list {}
+hello                                       | Hello. Ask for what a tool does.
+thanks!                                     | You are welcome.
+who are you                                 | I follow simple requests
+how do I quit                               | Type /quit
 what time is it in Tokyo?                   | I cannot do that for Tokyo
 what is the weather in Paris?               | No tool of mine does that
 delete hello.txt                            | No tool of mine does that

@@ -130,7 +130,8 @@ static const struct {
      {"failed   ", "cannot be converted", "could not do it"}},
     {"switch gpio 99 on", {"refused  invalid", "/pin", "could not do it"}},
     {"switch on the gpio", {"I need a value for \"pin\""}},
-    {"Hello, who are you?", {"No tool of mine does that. I have: get_time"}},
+    {"Hello, who are you?",
+     {"I follow simple requests; no tool of mine does that. I have: get_time"}},
     {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \"quoted\" \\ and\ttab",
      {"No tool of mine does that"}},
 };
@@ -374,7 +375,7 @@ static const struct {
     {"list the directory", {"call     list {}", "./\n  a.txt\n  b.txt\n"}},
     {"todowrite \"buy milk\" pending",
      {"call     todowrite {\"todos\":[{\"content\":\"buy milk\",",
-      "1 tasks, 1 of them to be done"}},
+      "1 task, 1 of them to be done"}},
     {"todoread", {"call     todoread {}", "\"content\":\"buy milk\""}},
     {"run the command \"echo hi there\"",
      {"call     bash {\"command\":\"echo hi there\"}", "approved bash",

@@ -397,7 +397,7 @@ static void tasks(void)
     all = true;
     make_tree();
     PART(call("todoread", "{}") == TCALL_OK && strcmp(result, "[]") == 0);
-    PART(todo_it("first") == TCALL_OK && says("1 tasks, 1 of them"));
+    PART(todo_it("first") == TCALL_OK && says("1 task, 1 of them"));
     PART(todo_is("first"));
     PART(call("todowrite", "{\"todos\":[{\"content\":\"x\",\"status\":"
                            "\"done\"}]}") == TCALL_E_INVALID);

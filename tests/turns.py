@@ -303,6 +303,8 @@ def ids():
                         check(len(set(calls)) == len(calls) and calls == results,
                               f"{where}: {calls}, {results}")
                 check(len(said[0]["runs"]) == 3, f"{where}: {said[0]['runs']}")
+                places = [(p["turn"], p["round"], p["position"]) for p in said[0]["provenance"]]
+                check(places == [(1, 1, 1), (1, 1, 2), (1, 2, 1)], f"{where}: {places}")
                 told = each(said[0]["results"], "id")
                 check(told == sent_ids(said[0]["requests"][-1])[1] and told[0] == "x" and
                       told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")
@@ -415,6 +417,38 @@ def texts():
         check(said["events"][-1].get("text", "") == want, f"{name}: {said['events'][-1]}")
 
 
+def closing():
+    """Where a server says in the end what it sent in pieces, that counts: one event may
+    come twice or change its place. But one that says nothing does not (LM Studio)."""
+    def item(arguments, **more):
+        return {"type": "function_call", "call_id": "c1", "name": "get", "arguments": arguments,
+                **more}
+
+    def delta(text):
+        return {"type": "response.function_call_arguments.delta", "output_index": 0, "delta": text}
+    begins = {"type": "response.created", "response": {"status": "in_progress", "output": []}}
+    added = {"type": "response.output_item.added", "output_index": 0, "item": item("")}
+    ends = {"type": "response.completed", "response": {"status": "completed", "output": [
+        item('{"id":12}')]}}
+    pieces = [delta('{"i'), delta('d":1'), delta('2'), delta('}')]
+    for said, stored in (('{"id":12}', '{"id":12}'), ('{"id":12}', '{}'), ("", "{}"), ("", "")):
+        events = [begins, added, *pieces, {
+            "type": "response.function_call_arguments.done", "output_index": 0, "arguments": said},
+            {"type": "response.output_item.done", "output_index": 0, "item": item(stored)}, ends]
+        streams = [events]
+        if said:
+            streams += [events[:i + 1] + events[i:] for i in range(2, 6)]
+        if stored != "{}" and said:
+            streams += [events[:i] + events[i + 1:i + 2] + events[i:i + 1] + events[i + 2:]
+                        for i in range(2, 6)]
+        for stream in streams:
+            body = "".join(f"data: {json.dumps(e)}\n\n" for e in stream)
+            result, = talk([{"user": "x", "answers": [{"body": body}]}], [tool(
+                parameters={"type": "object", "properties": {"id": {"type": "integer"}}})],
+                provider="responses", stream=True)
+            check(each(result["runs"], "arguments") == [{"id": 12}], f"{body}: {result['runs']}")
+
+
 def twice():
     """No key stands twice in what is sent, also where a call was cut."""
     for name, body in (
@@ -436,7 +470,7 @@ def twice():
 
 def main():
     for part in (formats, switches, verdicts, scripts, offers, secrets, limits, order, last_round,
-                 ids, texts, twice):
+                 ids, texts, closing, twice):
         part()
     return check.end()
 

@@ -101,7 +101,7 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                 strcmp(status, "in_progress") == 0;
     }
     ttool_text_int_(out, (uint64_t)count);
-    tcall_write_text(out, " tasks, ");
+    tcall_write_text(out, count == 1 ? " task, " : " tasks, ");
     ttool_text_int_(out, (uint64_t)left);
     return tcall_write_text(out, " of them to be done");
 }
