@@ -1032,23 +1032,28 @@ typedef struct tcall_object tcall_object;
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#ifndef TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 32
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
     X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
     X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
     X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
     X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
     X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
     X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties",                                  \
-      "a property is not known here; %kleave it out")                   \
+    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
     X(ROOM, "room", "there is no room for all of this; send %r")        \
@@ -1071,6 +1076,10 @@ typedef struct tcall_misfit {
     bool exact;    /* got is the value; else it was larger or had more digits */
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len;                /* of text; 0: nothing was kept */
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
 } tcall_misfit;
 
 /* An object or list with a shape that is open. */
@@ -1093,6 +1102,10 @@ typedef struct tcall_string_ {
     char *to;                   /* where a text is kept, or NULL */
     size_t len;                 /* bytes so far */
     size_t followed; /* those that are not the first of a character */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
 } tcall_string_;
 
 /* A number that is read: its significant digits * 10^(zeros - places + power).
@@ -5041,6 +5054,45 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
     }
 }
 
+#if TOOLCALL_MISFIT_TEXT
+
+/* Keeps the beginning of a name or word, which may turn out to be unknown. */
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->kept < TOOLCALL_MISFIT_TEXT; len--)
+        string->text[string->kept++] = *bytes++;
+}
+
+/* Notes a misfit of the name or word that came. */
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
+    if (!misfit)
+        return;
+    misfit->text_len = string->kept;
+    memcpy(misfit->text, string->text, string->kept);
+}
+
+#else
+
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    (void)decoder;
+    (void)bytes;
+    (void)len;
+}
+
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_read_misfit_(decoder, code);
+}
+
+#endif
+
 /* Returns whether the word that came is a candidate as a whole. */
 static bool tcall_read_word_known_(tcall_decoder *decoder)
 {
@@ -5086,7 +5138,7 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
         tcall_read_member_(decoder);
     } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
-        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
     }
 }
@@ -5101,6 +5153,9 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     string->word = NULL;
     string->to = NULL;
     string->len = string->followed = 0;
+#if TOOLCALL_MISFIT_TEXT
+    string->kept = 0;
+#endif
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -5159,10 +5214,12 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
                               size_t len)
 {
-    if (decoder->use == TCALL_INTO_TEXT_)
+    if (decoder->use == TCALL_INTO_TEXT_) {
         tcall_read_text_(decoder, bytes, len);
-    else
+    } else if (decoder->use != TCALL_INTO_NOTHING_) {
+        tcall_read_remember_(decoder, bytes, len);
         tcall_read_word_(decoder, bytes, len);
+    }
 }
 
 static void tcall_read_text_end_(tcall_decoder *decoder)
@@ -5191,7 +5248,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
     else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
 }
@@ -9785,6 +9842,28 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
+/* Writes a name or word that came, in quotes, cut where it was too long to be
+ * kept, and a text after it; where none was kept, a text in place of both. */
+static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
+                             const char *unkept)
+{
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = tell->place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    if (len) {
+        tcall_write_char_(tell->out, '"');
+        tcall_write_bytes(tell->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tcall_write_text(tell->out, cut ? "...\"" : "\"");
+        unkept = after;
+    }
+#else
+    (void)after;
+#endif
+    tcall_write_flash(tell->out, unkept);
+}
+
 /* Writes what passed a bound: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
@@ -9836,6 +9915,14 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 'w':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
+                         TCALL_FLASH_TEXT_("this"));
+        break;
+    case 'x':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
+                         TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
     case 'n':
         if (tell->place->name)
             tcall_write_flash(tell->out, tell->place->name);
@@ -23712,13 +23799,20 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 
 /* ---- fields ---- */
 
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
            head->kind == TCALL_ITEM_CALL && !reader->index &&
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
 }
@@ -23738,7 +23832,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
             head->error = reader->fault;
         /* It may be a signature without a word. */
         if (reader->type == TCALL_MEANS_REASONING &&
-            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
@@ -24343,7 +24437,8 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
     if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));

@@ -486,24 +486,27 @@ static void wait_for_input(session *s)
 static bool one_request(session *s)
 {
     const char *words = s->options.request;
-    size_t len = 0, size = strlen(words), most = s->options.memory_size;
+    size_t len = 0, gap, size = strlen(words);
     bool ok;
     char *input, *text;
 
     if (isatty(STDIN_FILENO))
         return session_turn(s, tcall_str_of(words));
     wait_for_input(s);
-    input = file_read(stdin, most, &len);
+    input = file_read(stdin, s->options.memory_size, &len);
     if (!input && errno != EBADF)
         return fail("the input", errno == EFBIG ? "it is too large (--memory)"
                                                 : strerror(errno));
     while (len && strchr("\r\n ", input[len - 1]))
         len--;
-    text = malloc(size + len + 2);
-    if (text)
-        len =
-            (size_t)sprintf(text, "%s%s%.*s", words, size && len ? "\n\n" : "",
-                            (int)len, input ? input : "");
+    gap = size && len ? 2 : 0; /* an empty line */
+    text = malloc(size + gap + len + 1);
+    if (text) {
+        memcpy(text, words, size);
+        memset(text + size, '\n', gap);
+        memcpy(text + size + gap, input ? input : "", len);
+    }
+    len += size + gap;
     ok = !len || (text && session_turn(s, (tcall_str){text, len}));
     free(text);
     free(input);
@@ -521,6 +524,7 @@ static void stop(session *s)
     typing_free(&s->typed);
     free((char *)(uintptr_t)s->fresh.ptr);
     free(s->memory);
+    free(s->options.request);
 }
 
 /* How a replay was unlike its trace. */

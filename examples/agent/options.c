@@ -68,6 +68,17 @@ static bool read_sizes(options *o, const char *memory, const char *rounds)
     return true;
 }
 
+/* Makes room for the request: all words there are. */
+static bool make_room(options *o, int argc, char **argv)
+{
+    size_t size = 1;
+
+    for (int i = 1; i < argc; i++)
+        size += strlen(argv[i]) + 1;
+    o->request = calloc(1, size);
+    return o->request || fail("too little memory", *argv);
+}
+
 bool options_read(options *o, int argc, char **argv)
 {
     const char *memory = "4M", *rounds = "50";
@@ -94,30 +105,33 @@ bool options_read(options *o, int argc, char **argv)
         {"--plain-http", NULL, &o->plain_http},
         {"--lines", NULL, &o->lines},
         {"--help", NULL, &o->help},
+        {"-h", NULL, &o->help},
         {"--version", NULL, &o->version},
     };
 
+    if (!make_room(o, argc, argv))
+        return false;
     for (int i = 1; i < argc; i++) {
-        size_t k = 0, n = strlen(o->request);
+        size_t k = 0;
+        bool command = strcmp(argv[i], "--allow-command") == 0;
         while (k < TCALL_ARRAY_LEN(known) &&
                strcmp(known[k].name, argv[i]) != 0)
             k++;
         if (k < TCALL_ARRAY_LEN(known) && known[k].flag)
             *known[k].flag = true;
-        else if (k < TCALL_ARRAY_LEN(known) && i + 1 < argc)
+        else if ((command || k < TCALL_ARRAY_LEN(known)) && i + 1 == argc)
+            return fail("a value is missing after", argv[i]);
+        else if (k < TCALL_ARRAY_LEN(known))
             *known[k].value = argv[++i];
-        else if (strcmp(argv[i], "--allow-command") == 0 && i + 1 < argc &&
-                 o->command_count < TCALL_ARRAY_LEN(o->commands)) {
-            o->commands[o->command_count].name = argv[++i];
-            o->commands[o->command_count++].options = "*";
-        } else if (strncmp(argv[i], "--", 2) == 0)
-            return fail(k < TCALL_ARRAY_LEN(known) ? "a value is missing after"
-                                                   : "no such option (--help "
-                                                     "names them)",
-                        argv[i]);
+        else if (command && o->command_count == TCALL_ARRAY_LEN(o->commands))
+            return fail("too many commands are allowed", argv[i + 1]);
+        else if (command)
+            o->commands[o->command_count++] =
+                (ttool_command){argv[++i], NULL, "*", NULL};
+        else if (strncmp(argv[i], "--", 2) == 0)
+            return fail("no such option (--help names them)", argv[i]);
         else
-            snprintf(o->request + n, sizeof o->request - n, "%s%s",
-                     n ? " " : "", argv[i]);
+            strcat(strcat(o->request, *o->request ? " " : ""), argv[i]);
     }
     return read_sizes(o, memory, rounds);
 }

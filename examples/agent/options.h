@@ -16,7 +16,7 @@ typedef struct options {
     int max_rounds;     /* requests before a person is asked to go on */
     ttool_command commands[16];
     size_t command_count;
-    char request[4096]; /* the words of the command line */
+    char *request; /* the words of the command line */
 } options;
 
 /* Reads it. False: it is wrong, which was said. */
