@@ -1032,23 +1032,28 @@ typedef struct tcall_object tcall_object;
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#ifndef TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 32
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
     X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
     X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
     X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
     X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
     X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
     X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties",                                  \
-      "a property is not known here; %kleave it out")                   \
+    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
     X(ROOM, "room", "there is no room for all of this; send %r")        \
@@ -1071,6 +1076,10 @@ typedef struct tcall_misfit {
     bool exact;    /* got is the value; else it was larger or had more digits */
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len;                /* of text; 0: nothing was kept */
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
 } tcall_misfit;
 
 /* An object or list with a shape that is open. */
@@ -1093,6 +1102,10 @@ typedef struct tcall_string_ {
     char *to;                   /* where a text is kept, or NULL */
     size_t len;                 /* bytes so far */
     size_t followed; /* those that are not the first of a character */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
 } tcall_string_;
 
 /* A number that is read: its significant digits * 10^(zeros - places + power).
@@ -2111,7 +2124,7 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
-    TCALL_EVENT_APPROVAL, /* approval is asked for */
+    TCALL_EVENT_APPROVAL, /* approval is asked for: see tcall_ledger_decide */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */
@@ -2910,7 +2923,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.
@@ -3117,8 +3131,8 @@ typedef struct tcall_chat_request {
 typedef struct tcall_provider tcall_provider;
 
 /* Returns the id that requests to a provider have for a call with this id:
- * the id itself, or, where the provider would refuse it, nine letters and
- * digits, always the same, which it writes to made. */
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
 TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
                                  char made[9]);
 
@@ -3281,7 +3295,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -3302,22 +3317,17 @@ typedef struct tcall_reader {
     bool text_ends, parted; /* the next text is another one; that was told */
     uint8_t words;          /* the field that brought words of reasoning */
     bool begins, complete;  /* it said that it begins; that it is over */
-    bool cut;               /* the last call must not run */
-    bool finished;          /* it said why it stopped */
-    bool was_whole;         /* the last document of it was a whole answer */
-    bool in_page;           /* answer.message is how it begins */
-    bool known;             /* it has a value that matters */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event; /* TCALL_MEANS_... */
-    bool whole;    /* it is a whole answer */
-    bool piece;    /* it is a piece of a stream */
-    bool in_whole; /* at hand is what only whole answers have */
-    bool repeats;  /* there were elements before it */
-    bool stopped;  /* a reason to stop was given */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
     /* of the current choice */
     bool in_choice, choice_known;
-    bool other;      /* it is not the first: does not count */
-    bool cut_before; /* the answer when it began */
+    bool other, cut_before; /* it is not the first; the answer before it */
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
@@ -5044,6 +5054,45 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
     }
 }
 
+#if TOOLCALL_MISFIT_TEXT
+
+/* Keeps the beginning of a name or word, which may turn out to be unknown. */
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->kept < TOOLCALL_MISFIT_TEXT; len--)
+        string->text[string->kept++] = *bytes++;
+}
+
+/* Notes a misfit of the name or word that came. */
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
+    if (!misfit)
+        return;
+    misfit->text_len = string->kept;
+    memcpy(misfit->text, string->text, string->kept);
+}
+
+#else
+
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    (void)decoder;
+    (void)bytes;
+    (void)len;
+}
+
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_read_misfit_(decoder, code);
+}
+
+#endif
+
 /* Returns whether the word that came is a candidate as a whole. */
 static bool tcall_read_word_known_(tcall_decoder *decoder)
 {
@@ -5089,7 +5138,7 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
         tcall_read_member_(decoder);
     } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
-        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
     }
 }
@@ -5104,6 +5153,9 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     string->word = NULL;
     string->to = NULL;
     string->len = string->followed = 0;
+#if TOOLCALL_MISFIT_TEXT
+    string->kept = 0;
+#endif
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -5162,10 +5214,12 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
                               size_t len)
 {
-    if (decoder->use == TCALL_INTO_TEXT_)
+    if (decoder->use == TCALL_INTO_TEXT_) {
         tcall_read_text_(decoder, bytes, len);
-    else
+    } else if (decoder->use != TCALL_INTO_NOTHING_) {
+        tcall_read_remember_(decoder, bytes, len);
         tcall_read_word_(decoder, bytes, len);
+    }
 }
 
 static void tcall_read_text_end_(tcall_decoder *decoder)
@@ -5194,7 +5248,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
     else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
 }
@@ -6820,6 +6874,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     }
     *at += tcall_escape_len_(from);
     return tcall_decode_(out, from, *at);
+}
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
 }
 
 /* Returns the length of the escape at text, where a surrogate pair is one, or 0
@@ -9778,6 +9842,28 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
+/* Writes a name or word that came, in quotes, cut where it was too long to be
+ * kept, and a text after it; where none was kept, a text in place of both. */
+static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
+                             const char *unkept)
+{
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = tell->place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    if (len) {
+        tcall_write_char_(tell->out, '"');
+        tcall_write_bytes(tell->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tcall_write_text(tell->out, cut ? "...\"" : "\"");
+        unkept = after;
+    }
+#else
+    (void)after;
+#endif
+    tcall_write_flash(tell->out, unkept);
+}
+
 /* Writes what passed a bound: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
@@ -9829,6 +9915,14 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 'w':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
+                         TCALL_FLASH_TEXT_("this"));
+        break;
+    case 'x':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
+                         TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
     case 'n':
         if (tell->place->name)
             tcall_write_flash(tell->out, tell->place->name);
@@ -12444,16 +12538,6 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* Decodes the next character of a JSON string, whose bytes the writer has to
- * get at once, and moves *at past it. Returns how many they are. */
-static size_t tcall_say_char_(const char **at, char bytes[4])
-{
-    size_t len = tcall_text_char_(at, bytes);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        bytes[len++] = *(*at)++;
-    return len;
-}
-
 /* The JSON text at p; characters beyond ASCII as they are, however the schema
  * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
@@ -12467,7 +12551,7 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     for (p++; *p != '"' && writer->len < room;) {
         const char *from = p;
         char bytes[4];
-        size_t len = tcall_say_char_(&p, bytes);
+        size_t len = tcall_text_character_(&p, bytes);
         if (len == 1)
             tcall_write_bytes(writer, from, (size_t)(p - from));
         else
@@ -12579,7 +12663,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_say_char_(&member, bytes);
+                size_t len = tcall_text_character_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;
@@ -13751,7 +13835,8 @@ TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
 }
 
 /* Has the call a result from this place on? */
-static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
 {
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item))
@@ -18305,6 +18390,22 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_text(out, cut ? "..." : "");
 }
 
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out. */
+#define TCALL_EXAMPLE_DEPTH_ 8
+
+/* Writes a text with as many characters as a schema wants. */
+static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
+                                      tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
@@ -18327,12 +18428,9 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Returns a value that the schema of a property names; without one, a value of
- * its type. The order is that of how likely the value does what the user
- * wants. */
-static tcall_str tcall_example_(const char *property)
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -18340,72 +18438,146 @@ static tcall_str tcall_example_(const char *property)
     } values[] = {{"enum", true},
                   {"examples", true},
                   {"const", false},
-                  {"default", false},
-                  {"minimum", false}};
-    static const struct {
-        const char *type, *value;
-    } types[] = {{"integer", "1"},
-                 {"number", "1"},
-                 {"boolean", "true"},
-                 {"array", "[]"},
-                 {"object", "{}"}};
-    const char *type = tcall_text_get_(property, "type");
+                  {"default", false}};
+    const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values; i++) {
-        const char *value = tcall_text_get_(property, values[i].keyword);
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
         if (values[i].first)
             value = tcall_text_first_(value);
-        if (value)
-            return tcall_text_verbatim_(value);
     }
-    for (i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
-            return tcall_str_of(types[i].value);
-    return tcall_str_of("\"value\"");
+    return value;
 }
 
-/* Writes the example of a property; of a list, as many items as it needs. */
-static void tcall_write_property_(tcall_writer *out, const char *property)
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
 {
-    tcall_str value = tcall_example_(property);
-    const char *least = tcall_text_get_(property, "minItems");
-    int count = 0;
-    if (least && tcall_str_eq(value, tcall_str_of("[]"))) {
-        for (; tcall_is_digit_(*least) && count < TCALL_GLANCE_; least++)
-            count = count * 10 + *least - '0';
-        value = tcall_example_(tcall_text_get_(property, "items"));
-        tcall_write_open(out, '[');
-        for (; count && !out->error; count--)
-            tcall_write_verbatim(out, value);
-        tcall_write_close(out, ']');
-    } else {
-        tcall_write_bytes(out, value.ptr, value.len);
-    }
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
 }
 
-/* Writes what the schema requires. */
-TCALL_NOINLINE_ static void tcall_write_schema_example_(tcall_writer *out,
-                                                        const char *schema)
+/* Writes a number near the bounds of a schema, 1 without any. */
+static void tcall_write_example_number_(tcall_writer *out, const char *schema)
 {
-    const char *properties, *name;
-    schema = tcall_text_space_(schema);
-    properties = tcall_text_get_(schema, "properties");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
          name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64], example[TCALL_GLANCE_ + 4]; /* more is cut */
-        const char *end = tcall_text_skip_(name);
-        tcall_writer value;
-        size_t len = 0;
-        /* a name that is too long is left out, its value is not */
-        if (end - name < (int)sizeof room)
-            len = tcall_decode_(room, name + 1, end - 1);
-        room[len] = '\0';
-        tcall_writer_init(&value, example, sizeof example);
-        tcall_write_property_(&value, tcall_text_get_(properties, room));
-        tcall_write_argument_(out, tcall_slice_(room, len),
-                              tcall_slice_(example, value.fill));
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!depth || (type && tcall_text_is_(type, "null")))
+        tcall_write_null(out); /* for what is too deep it is wrong */
+    else if (!type && any)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object"))
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array"))
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* Returns whether the schema of the call allows the text. Memory is what the
+ * block has left. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    tcall_arguments args;
+    tcall_check check;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
+        return false;
+    memset(&check, 0, sizeof check);
+    check.memory = gap + args.used;
+    check.size = size - args.used;
+    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
 }
 
 #else
@@ -18419,92 +18591,172 @@ static void tcall_write_called_(tcall_writer *out, const char *name,
     (void)args;
 }
 
-static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
 {
     (void)out;
     (void)schema;
+    (void)depth;
+}
+
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_write_shape_number_(tcall_writer *out,
+                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
-    const char *value = "\"value\"";
-    int32_t i;
-    switch (node->kind) {
-    case TCALL_KIND_CHOICE:
-        tcall_write_string(out, (const char *)node->more);
-        return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER:
-        if (said.has_low) {
-            tcall_put_number_(out, said.low, node->digits);
-            return;
-        }
-        value = said.has_high && said.high < 1 ? "0" : "1";
-        break;
-    case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST:
-        tcall_write_text(out, "[");
-        for (i = 0; i < node->low && !out->error; i++) {
-            tcall_write_text(out, i ? "," : "");
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
-        }
-        value = "]";
-        break;
-    case TCALL_KIND_OBJECT: value = "{}"; break;
-    default: break;
-    }
-    tcall_write_text(out, value);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
+        value = said.low / 2 + said.high / 2;
+    else if (said.has_low)
+        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
+    else if (said.has_high && value > said.high)
+        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
+    tcall_write_comma_(out);
+    tcall_put_number_(out, value, node->digits);
 }
 
-/* Writes what the shape requires. */
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth);
+
+/* Writes an object with what its shape requires. */
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     const char *name = shape->names;
     unsigned i;
+    tcall_write_open(out, '{');
     for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        char room[64];
-        tcall_writer value;
         if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
             continue;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_shape_value_(&value, &shape->members[i]);
-        tcall_write_argument_(out, tcall_str_of(name),
-                              tcall_slice_(room, value.fill));
+        tcall_write_key(out, name);
+        tcall_write_shape_value_(out, &shape->members[i], depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth)
+{
+    int32_t i;
+    if (node->kind == TCALL_KIND_CHOICE) {
+        tcall_write_string(out, (const char *)node->more);
+    } else if (node->kind == TCALL_KIND_LIST && depth) {
+        tcall_write_open(out, '[');
+        for (i = 0; i < node->low && !out->error; i++)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
+                                     depth - 1);
+        tcall_write_close(out, ']');
+    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
+        tcall_write_shape_object_(out, (const tcall_object *)node->more,
+                                  depth - 1);
+    } else if (node->kind == TCALL_KIND_TEXT) {
+        tcall_write_example_text_(out, node->low, node->high);
+    } else if (node->types & TCALL_SHAPE_STRING) {
+        tcall_write_example_text_(out, 0, 5);
+    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else {
+        tcall_write_shape_number_(out, node);
+    }
+}
+
+/* Returns whether the shape allows the text. Its struct is made in what the
+ * block has left. */
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    const tcall_object *shape = call->tool->shape;
+    tcall_decoder decoder;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    tcall_decoder_init(&decoder, shape, gap);
+    if (size < shape->size)
+        return false;
+    tcall_decoder_feed(&decoder, text.ptr, text.len);
+    return tcall_decoder_end(&decoder) == TCALL_OK;
 }
 
 #else
 
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     (void)out;
     (void)shape;
+    (void)depth;
+}
+
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_tool *tool)
+/* Writes the members of an object of JSON text as key=value, ... */
+static void tcall_write_members_(tcall_writer *out, const char *object)
 {
+    const char *at = tcall_text_next_(object + 1), *name, *value;
+    while (!tcall_text_closes_(at)) {
+        for (name = at + 1; *name != '"';) {
+            char bytes[4];
+            size_t len = tcall_text_character_(&name, bytes);
+            tcall_write_bytes(out, bytes, len);
+        }
+        value = tcall_text_value_(at);
+        at = tcall_text_next_(tcall_text_skip_(value));
+        tcall_write_text(out, "=");
+        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
+        if (!tcall_text_closes_(at))
+            tcall_write_text(out, ", ");
+    }
+}
+
+/* Longer examples are left out. */
+#define TCALL_EXAMPLE_ 512
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_writer args;
+    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    if (args.cap > TCALL_EXAMPLE_)
+        args.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+    else
+        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
+                                  TCALL_EXAMPLE_DEPTH_);
+    tcall_write_char_(&args, '\0');
+    if (args.error ||
+        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
+            call, tcall_slice_(args.buf, args.fill - 1)))
+        return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
     tcall_write_text(out, "Example: ");
     tcall_write_text(out, tool->name);
     tcall_write_text(out, "(");
-    if (tool->shape)
-        tcall_write_shape_example_(out, tool->shape);
-    else
-        tcall_write_schema_example_(out, tool->parameters);
+    tcall_write_members_(out, args.buf);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -18571,7 +18823,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
                           tcall_str_of(cx->result.suggestion));
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
+        tcall_write_example_(out, call);
     if (failure->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
         tcall_write_int(out, (tcall_int)failure->retry_ms);
@@ -20042,6 +20294,20 @@ int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
     return tcall_write_close(out, '}');
 }
 
+/* Writes which call it is: its id and, where an agent made it, its place. */
+TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
+                                         const tcall_call *call)
+{
+    static const char names[][9] = {"turn", "round", "position"};
+    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t i;
+    tcall_write_pair_(out, "call_id", call->id);
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
+        tcall_write_key(out, names[i]);
+        tcall_write_uint(out, place[i]);
+    }
+}
+
 /* ---- where the arguments came from ---- */
 
 /* Writes which definition the tool had: two that say the same have one hash. */
@@ -20156,7 +20422,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_identity_(out, call);
     tcall_write_pair_(out, "tool", call->name);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
@@ -20463,7 +20729,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);
@@ -21971,6 +22237,9 @@ typedef struct tcall_forms_ {
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; NULL: each is a message. */
+    const char *next_image, *next_user;
 } tcall_forms_;
 
 static const char *tcall_form_of_(const tcall_forms_ *forms,
@@ -22289,7 +22558,8 @@ enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
 typedef struct tcall_message_ {
@@ -22336,7 +22606,7 @@ static void tcall_message_end_(tcall_message_ *message)
 {
     if (message->written == TCALL_MESSAGE_NONE_)
         return;
-    if (message->written == TCALL_MESSAGE_CALLS_) {
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
         tcall_write_text(message->out, "]");
     } else {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
@@ -22382,6 +22652,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const tcall_forms_ *forms)
 {
     tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
@@ -22389,9 +22660,14 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = item->kind == TCALL_ITEM_USER ? forms->next_user
+                                             : forms->next_image;
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+        message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -22416,8 +22692,11 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item)) {
-        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
-            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
@@ -23551,13 +23830,20 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 
 /* ---- fields ---- */
 
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
            head->kind == TCALL_ITEM_CALL && !reader->index &&
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
 }
@@ -23577,7 +23863,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
             head->error = reader->fault;
         /* It may be a signature without a word. */
         if (reader->type == TCALL_MEANS_REASONING &&
-            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
@@ -23971,8 +24257,10 @@ static void tcall_reader_end_document_(tcall_reader *reader)
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
-    if (reader->whole || reader->piece)
-        reader->was_whole = reader->whole && !reader->begins;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -24180,7 +24468,8 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
     if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));
@@ -24233,7 +24522,7 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->was_whole || (reader->finished && !reader->begins))
+    if (reader->finished && !reader->begins)
         reader->complete = true;
     if (!answer->error && (!reader->complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
@@ -24366,14 +24655,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}]}",
+    "{'url':'data:%y;base64,%b'}}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
-    NULL};
+    NULL,
+    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+    "{'type':'text','text':%t}"};
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -24510,7 +24801,9 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}"};
+    "{'type':'redacted_thinking','data':%t}",
+    NULL,
+    NULL};
 
 static const char *const tcall_anthropic_roles_[2] = {
     "{'role':'assistant','content':[", "{'role':'user','content':["};
@@ -24633,6 +24926,8 @@ static const tcall_forms_ tcall_ollama_forms_ = {
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL,
     NULL,
     NULL};
 
@@ -24779,7 +25074,9 @@ static const tcall_forms_ tcall_responses_forms_ = {
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "%j",
-    "%j"};
+    "%j",
+    NULL,
+    NULL};
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
@@ -24913,6 +25210,8 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
     "{'text':%t,'thought':true,'thoughtSignature':%s}",
+    NULL,
+    NULL,
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -25078,6 +25377,8 @@ static const tcall_forms_ tcall_interactions_forms_ = {
     "'is_error':true}",
     "{'type':'thought'<,'signature':%s>"
     "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL,
+    NULL,
     NULL};
 
 static const tcall_tool_form_ tcall_interactions_tools_ = {
@@ -25766,26 +26067,15 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
-}
-
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
@@ -26930,22 +27220,20 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    bool begins = true, marked = false, final;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_USER)
             text.len = 0;
-        /* What comes before a call counts only where nothing comes after. */
         if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
-            begins = true;
-        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
-        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (begins || (final && !marked))
+        if (rank > best)
             text.len = 0;
-        begins = false;
-        marked = final;
+        best = rank;
         text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
@@ -27403,7 +27691,7 @@ static bool tcall_load_ran_(const tcall_agent *agent)
     size_t i;
     for (i = 0; i < agent->call_at; i++)
         if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            tcall_agent_lacks_result_(agent, item.id))
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
             return false;
     return true;
 }

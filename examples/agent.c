@@ -27,10 +27,11 @@
  * or OLLAMA_HOST; also OPENAI_BASE_URL, OPENAI_MODEL and so on. Where none is
  * set, the stand-in answers: a program beside this one, no real model.
  *
- * It lies in examples/agent/: machine.c has the tools, backend.c the providers,
- * screen.c shows what happens, approval.c asks, typing.c reads what is typed,
- * commands.c does what begins with /, turn.c runs a turn. Here they become one
- * agent.
+ * It lies in examples/agent/: options.c reads the command line, machine.c has
+ * the tools, backend.c the providers, screen.c and outlet.c show what happens,
+ * approval.c asks, typing.c and terminal.c read what is typed, commands.c does
+ * what begins with /, file.c reads and writes, turn.c runs a turn. Here they
+ * become one agent.
  */
 #define _GNU_SOURCE
 #include "examples/agent/session.h"
@@ -146,7 +147,7 @@ static void start_web_and_tasks(session *s)
     t.memory = shop->task_memory;
     t.memory_size = sizeof shop->task_memory;
     t.allow = TCALL_READ | TCALL_NETWORK;
-    t.max_rounds = s->max_rounds;
+    t.max_rounds = s->options.max_rounds;
     ttool_task_init(&shop->task, &t);
     add_tools(s, ttool_web_tools, TTOOL_WEB_TOOLS, &shop->web);
     add_tools(s, ttool_task_tools, TTOOL_TASK_TOOLS, &shop->task);
@@ -178,7 +179,7 @@ static bool start_tools(session *s)
         return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
-    d.block_size = s->memory_size;
+    d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;
     d.allow = TCALL_READ | TCALL_ACTUATE |
@@ -432,7 +433,7 @@ static bool next_line(session *s)
     do {
         typing_interrupted = 0;
         read = typing_read(&s->typed, person ? "> " : "", person ? "... " : "");
-        again = !read && typing_interrupted && !warned;
+        again = !read && typing_interrupted && (!warned || s->typed.dropped);
         if (again)
             fputs("\nPress Ctrl-C again to leave.\n", stderr);
         warned = true;
@@ -485,146 +486,31 @@ static void wait_for_input(session *s)
 static bool one_request(session *s)
 {
     const char *words = s->options.request;
-    size_t len = 0, size = strlen(words), most = s->memory_size;
+    size_t len = 0, gap, size = strlen(words);
     bool ok;
     char *input, *text;
 
     if (isatty(STDIN_FILENO))
         return session_turn(s, tcall_str_of(words));
     wait_for_input(s);
-    input = file_read(stdin, most, &len);
+    input = file_read(stdin, s->options.memory_size, &len);
     if (!input && errno != EBADF)
         return fail("the input", errno == EFBIG ? "it is too large (--memory)"
                                                 : strerror(errno));
     while (len && strchr("\r\n ", input[len - 1]))
         len--;
-    text = malloc(size + len + 2);
-    if (text)
-        len =
-            (size_t)sprintf(text, "%s%s%.*s", words, size && len ? "\n\n" : "",
-                            (int)len, input ? input : "");
+    gap = size && len ? 2 : 0; /* an empty line */
+    text = malloc(size + gap + len + 1);
+    if (text) {
+        memcpy(text, words, size);
+        memset(text + size, '\n', gap);
+        memcpy(text + size + gap, input ? input : "", len);
+    }
+    len += size + gap;
     ok = !len || (text && session_turn(s, (tcall_str){text, len}));
     free(text);
     free(input);
     return ok;
-}
-
-static const char help[] =
-    "agent [OPTION...] [REQUEST]: a model that calls C functions\n"
-    "Input that is no terminal is joined to the request, or is the request.\n"
-    "  --provider NAME   one of those below (default: by environment)\n"
-    "  --model NAME      default: OPENAI_MODEL, ANTHROPIC_MODEL, OLLAMA_MODEL\n"
-    "  --base-url URL    default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL,\n"
-    "                    OLLAMA_HOST\n"
-    "  --ca FILE         trusted certificates (default: the system's)\n"
-    "  --no-stream       wait for whole answers\n"
-    "  --workspace DIR   tools for the files in this directory, web pages\n"
-    "                    and sub-agents\n"
-    "  --allow-command N programs that may run there; repeat it for each\n"
-    "  --yes             approve every call that asks\n"
-    "  --max-rounds N    requests of a turn before it is asked to go on (50)\n"
-    "  --memory SIZE     for the conversation and calls (4M)\n"
-    "  --lines           the input is a request a line, not one request\n"
-    "  --quiet           the answer alone\n"
-    "  --verbose         a line for each step, and all of it\n"
-    "  --json            what happens as JSON Lines instead of the answer\n"
-    "  --standin NAME    the stand-in model, as provider NAME\n"
-    "  --plain-http      allow http:// to other machines: all can read it\n"
-    "  --trace FILE      write down all rounds as JSON Lines, without keys\n"
-    "  --replay FILE     run from such a file, without a network\n"
-    "  --help, --version\n"
-    "Keys: OPENAI_API_KEY, ANTHROPIC_API_KEY, OLLAMA_API_KEY.\n"
-    "Providers:";
-
-static bool read_options(options *o, int argc, char **argv)
-{
-    const struct {
-        const char *name;
-        const char **value;
-        bool *flag;
-    } known[] = {
-        {"--provider", &o->provider, NULL},
-        {"--model", &o->model, NULL},
-        {"--base-url", &o->base_url, NULL},
-        {"--ca", &o->ca, NULL},
-        {"--standin", &o->standin, NULL},
-        {"--workspace", &o->workspace, NULL},
-        {"--trace", &o->trace, NULL},
-        {"--replay", &o->replay, NULL},
-        {"--memory", &o->memory, NULL},
-        {"--max-rounds", &o->max_rounds, NULL},
-        {"--no-stream", NULL, &o->whole},
-        {"--yes", NULL, &o->yes},
-        {"--quiet", NULL, &o->quiet},
-        {"--verbose", NULL, &o->verbose},
-        {"--json", NULL, &o->json},
-        {"--plain-http", NULL, &o->plain_http},
-        {"--lines", NULL, &o->lines},
-        {"--help", NULL, &o->help},
-        {"--version", NULL, &o->version},
-    };
-
-    for (int i = 1; i < argc; i++) {
-        size_t k = 0, n = strlen(o->request);
-        while (k < TCALL_ARRAY_LEN(known) &&
-               strcmp(known[k].name, argv[i]) != 0)
-            k++;
-        if (k < TCALL_ARRAY_LEN(known) && known[k].flag)
-            *known[k].flag = true;
-        else if (k < TCALL_ARRAY_LEN(known) && i + 1 < argc)
-            *known[k].value = argv[++i];
-        else if (strcmp(argv[i], "--allow-command") == 0 && i + 1 < argc &&
-                 o->command_count < TCALL_ARRAY_LEN(o->commands)) {
-            o->commands[o->command_count].name = argv[++i];
-            o->commands[o->command_count++].options = "*";
-        } else if (strncmp(argv[i], "--", 2) == 0)
-            return fail(k < TCALL_ARRAY_LEN(known) ? "a value is missing after"
-                                                   : "no such option (--help "
-                                                     "names them)",
-                        argv[i]);
-        else
-            snprintf(o->request + n, sizeof o->request - n, "%s%s",
-                     n ? " " : "", argv[i]);
-    }
-    return true;
-}
-
-/* A number, with K, M or G. False: it is none, or out of range. */
-static bool read_size(const char *text, size_t least, size_t most, size_t *size)
-{
-    static const char units[] = "KMG";
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end & ~0x20) : NULL;
-    int shift = unit ? 10 * (int)(unit + 1 - units) : 0;
-
-    if (*text < '0' || *text > '9' || end[unit != NULL] || n > most >> shift ||
-        n << shift < least)
-        return false;
-    *size = n << shift;
-    return true;
-}
-
-/* What the options give in numbers. */
-static bool set_sizes(session *s)
-{
-    const options *o = &s->options;
-    size_t rounds = 50;
-
-    s->memory_size = 4 << 20;
-    if (o->memory && !read_size(o->memory, 128 << 10, 1 << 30, &s->memory_size))
-        return fail("--memory takes 128K to 1G, not", o->memory);
-    if (o->max_rounds && !read_size(o->max_rounds, 1, 10000, &rounds))
-        return fail("--max-rounds takes 1 to 10000, not", o->max_rounds);
-    s->max_rounds = (int)rounds;
-    s->memory = malloc(s->memory_size);
-    return s->memory || fail("there is too little memory", "");
-}
-
-static void print_help(void)
-{
-    fputs(help, stdout);
-    backend_list();
 }
 
 static void stop(session *s)
@@ -638,6 +524,7 @@ static void stop(session *s)
     typing_free(&s->typed);
     free((char *)(uintptr_t)s->fresh.ptr);
     free(s->memory);
+    free(s->options.request);
 }
 
 /* How a replay was unlike its trace. */
@@ -659,11 +546,10 @@ int main(int argc, char **argv)
     options *o = &s->options;
     bool ok, lines;
 
-    screen_init(&s->screen);
-    if (!read_options(o, argc, argv))
+    if (!options_read(o, argc, argv))
         return 2;
     if (o->help || o->version) {
-        o->help ? print_help() : (void)puts("agent " TOOLCALL_VERSION);
+        o->help ? options_help() : (void)puts("agent " TOOLCALL_VERSION);
         return 0;
     }
     s->screen.quiet = o->quiet || o->json;
@@ -671,8 +557,9 @@ int main(int argc, char **argv)
     s->screen.tc = &s->tc;
     s->screen.root = o->workspace;
     screen_init(&s->screen);
-    if (!set_sizes(s))
-        return 2;
+    s->memory = malloc(o->memory_size);
+    if (!s->memory)
+        return fail("there is too little memory", ""), 1;
     s->approval.screen = &s->screen;
     s->approval.typed = &s->typed;
     s->approval.person = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);

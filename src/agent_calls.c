@@ -132,26 +132,15 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
-/* Does a call of the last answer with this id have no result yet? */
-static bool tcall_agent_lacks_result_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int lacks = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (tcall_str_eq(item.id, id))
-            lacks += (item.kind == TCALL_ITEM_CALL) -
-                     (item.kind == TCALL_ITEM_RESULT);
-    return lacks > 0;
-}
-
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
+    tcall_item asked;
     int result;
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_lacks_result_(agent, call->id))
+        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);

@@ -861,22 +861,20 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
     size_t at = 0;
-    bool begins = true, marked = false, final;
+    int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
     while (tcall_chat_next(&agent->chat, &at, &item)) {
         if (item.kind == TCALL_ITEM_USER)
             text.len = 0;
-        /* What comes before a call counts only where nothing comes after. */
         if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
-            begins = true;
-        final = tcall_str_eq(item.signature, tcall_str_of("final_answer"));
-        if (item.kind != TCALL_ITEM_TEXT || (marked && !begins && !final))
+            best = 0;
+        rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
+        if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (begins || (final && !marked))
+        if (rank > best)
             text.len = 0;
-        begins = false;
-        marked = final;
+        best = rank;
         text = tcall_agent_join_(agent, text, item.text);
     }
     return text;

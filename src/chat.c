@@ -402,7 +402,8 @@ TCALL_SHARED_ tcall_str tcall_chat_new_id_(tcall_chat *chat, size_t at,
 }
 
 /* Has the call a result from this place on? */
-static bool tcall_chat_answers_(const tcall_chat *chat, size_t at, tcall_str id)
+TCALL_SHARED_ bool tcall_chat_answers_(const tcall_chat *chat, size_t at,
+                                       tcall_str id)
 {
     tcall_item item;
     while (tcall_chat_next(chat, &at, &item))

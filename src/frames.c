@@ -87,8 +87,10 @@ static void tcall_reader_end_document_(tcall_reader *reader)
     reader->silent =
         reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
-    if (reader->whole || reader->piece)
-        reader->was_whole = reader->whole && !reader->begins;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -296,7 +298,8 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
     if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));
@@ -349,7 +352,7 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->was_whole || (reader->finished && !reader->begins))
+    if (reader->finished && !reader->begins)
         reader->complete = true;
     if (!answer->error && (!reader->complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);

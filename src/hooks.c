@@ -259,7 +259,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
     tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
     tcall_write_open(&out, '{');
-    tcall_write_pair_(&out, "call_id", call->id);
+    tcall_write_identity_(&out, call);
     tcall_write_pair_(&out, "tool", call->name);
     if (cx->session)
         tcall_write_session_(&out, cx->session);

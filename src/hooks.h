@@ -87,7 +87,8 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
     TCALL_HOOK_("timeout", TCALL_WILL_BIND_SERVICES, 0x7FFF, \
                 tcall_timeout_run_, (void *)(uintptr_t)(ms))
 
-/* Writes one JSON line for each call to sink, in pieces: ids, tool, arguments,
+/* Writes one JSON line for each call to sink, in pieces: ids, turn, round and
+ * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
  * one, see >>mask.

@@ -60,8 +60,8 @@ typedef struct tcall_chat_request {
 typedef struct tcall_provider tcall_provider;
 
 /* Returns the id that requests to a provider have for a call with this id:
- * the id itself, or, where the provider would refuse it, nine letters and
- * digits, always the same, which it writes to made. */
+ * the caller's, or, where the provider would refuse it, nine letters and
+ * digits, always the same ones, which it writes to made. */
 TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
                                  char made[9]);
 

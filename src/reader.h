@@ -15,7 +15,8 @@ typedef struct tcall_reader {
     /* Calls that the model writes as text count: see >>text_calls. */
     bool text_calls;
     /* Gets each call as it comes. The first piece has name and id, for most
-     * providers; text is what came of the arguments, unchecked. May be NULL. */
+     * providers, the latter as it came: another call may have it; text is what
+     * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
 
     /* private */
@@ -36,22 +37,17 @@ typedef struct tcall_reader {
     bool text_ends, parted; /* the next text is another one; that was told */
     uint8_t words;          /* the field that brought words of reasoning */
     bool begins, complete;  /* it said that it begins; that it is over */
-    bool cut;               /* the last call must not run */
-    bool finished;          /* it said why it stopped */
-    bool was_whole;         /* the last document of it was a whole answer */
-    bool in_page;           /* answer.message is how it begins */
-    bool known;             /* it has a value that matters */
+    bool finished, cut;     /* why it stopped; so that no last call runs */
+    bool known, in_page; /* a value matters; answer.message is how it begins */
     /* of the current document */
-    uint8_t event; /* TCALL_MEANS_... */
-    bool whole;    /* it is a whole answer */
-    bool piece;    /* it is a piece of a stream */
-    bool in_whole; /* at hand is what only whole answers have */
-    bool repeats;  /* there were elements before it */
-    bool stopped;  /* a reason to stop was given */
+    uint8_t event;     /* TCALL_MEANS_... */
+    bool whole, piece; /* a whole answer; a piece of a stream */
+    bool in_whole;     /* at hand is what only whole answers have */
+    bool repeats;      /* there were elements before it */
+    bool stopped;      /* a reason to stop was given */
     /* of the current choice */
     bool in_choice, choice_known;
-    bool other;      /* it is not the first: does not count */
-    bool cut_before; /* the answer when it began */
+    bool other, cut_before; /* it is not the first; the answer before it */
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */

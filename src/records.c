@@ -73,6 +73,20 @@ int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
     return tcall_write_close(out, '}');
 }
 
+/* Writes which call it is: its id and, where an agent made it, its place. */
+TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
+                                         const tcall_call *call)
+{
+    static const char names[][9] = {"turn", "round", "position"};
+    const uint32_t place[] = {call->turn_id, call->round, call->position};
+    size_t i;
+    tcall_write_pair_(out, "call_id", call->id);
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
+        tcall_write_key(out, names[i]);
+        tcall_write_uint(out, place[i]);
+    }
+}
+
 /* ---- where the arguments came from ---- */
 
 /* Writes which definition the tool had: two that say the same have one hash. */
@@ -187,7 +201,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     const tcall_tool *tool = call->tool;
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_pair_(out, "call_id", call->id);
+    tcall_write_identity_(out, call);
     tcall_write_pair_(out, "tool", call->name);
     if (tool)
         tcall_write_hash_(out, tcall_hash_definition_(tc, tool));

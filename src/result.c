@@ -29,6 +29,22 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
     tcall_write_text(out, cut ? "..." : "");
 }
 
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out. */
+#define TCALL_EXAMPLE_DEPTH_ 8
+
+/* Writes a text with as many characters as a schema wants. */
+static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
+                                      tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Writes what was called, with its arguments, which are an object. */
@@ -51,12 +67,9 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, token < end ? ", ...): " : "): ");
 }
 
-/* ---- an example of a call that would do ---- */
-
-/* Returns a value that the schema of a property names; without one, a value of
- * its type. The order is that of how likely the value does what the user
- * wants. */
-static tcall_str tcall_example_(const char *property)
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -64,72 +77,146 @@ static tcall_str tcall_example_(const char *property)
     } values[] = {{"enum", true},
                   {"examples", true},
                   {"const", false},
-                  {"default", false},
-                  {"minimum", false}};
-    static const struct {
-        const char *type, *value;
-    } types[] = {{"integer", "1"},
-                 {"number", "1"},
-                 {"boolean", "true"},
-                 {"array", "[]"},
-                 {"object", "{}"}};
-    const char *type = tcall_text_get_(property, "type");
+                  {"default", false}};
+    const char *value = NULL;
     size_t i;
-    for (i = 0; i < sizeof values / sizeof *values; i++) {
-        const char *value = tcall_text_get_(property, values[i].keyword);
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
         if (values[i].first)
             value = tcall_text_first_(value);
-        if (value)
-            return tcall_text_verbatim_(value);
     }
-    for (i = 0; type && i < sizeof types / sizeof *types; i++)
-        if (tcall_text_same_(type, tcall_str_of(types[i].type)))
-            return tcall_str_of(types[i].value);
-    return tcall_str_of("\"value\"");
+    return value;
 }
 
-/* Writes the example of a property; of a list, as many items as it needs. */
-static void tcall_write_property_(tcall_writer *out, const char *property)
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
 {
-    tcall_str value = tcall_example_(property);
-    const char *least = tcall_text_get_(property, "minItems");
-    int count = 0;
-    if (least && tcall_str_eq(value, tcall_str_of("[]"))) {
-        for (; tcall_is_digit_(*least) && count < TCALL_GLANCE_; least++)
-            count = count * 10 + *least - '0';
-        value = tcall_example_(tcall_text_get_(property, "items"));
-        tcall_write_open(out, '[');
-        for (; count && !out->error; count--)
-            tcall_write_verbatim(out, value);
-        tcall_write_close(out, ']');
-    } else {
-        tcall_write_bytes(out, value.ptr, value.len);
-    }
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
 }
 
-/* Writes what the schema requires. */
-TCALL_NOINLINE_ static void tcall_write_schema_example_(tcall_writer *out,
-                                                        const char *schema)
+/* Writes a number near the bounds of a schema, 1 without any. */
+static void tcall_write_example_number_(tcall_writer *out, const char *schema)
 {
-    const char *properties, *name;
-    schema = tcall_text_space_(schema);
-    properties = tcall_text_get_(schema, "properties");
-    name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && *name == '"';
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
          name = tcall_text_next_(tcall_text_skip_(name))) {
-        char room[64], example[TCALL_GLANCE_ + 4]; /* more is cut */
-        const char *end = tcall_text_skip_(name);
-        tcall_writer value;
-        size_t len = 0;
-        /* a name that is too long is left out, its value is not */
-        if (end - name < (int)sizeof room)
-            len = tcall_decode_(room, name + 1, end - 1);
-        room[len] = '\0';
-        tcall_writer_init(&value, example, sizeof example);
-        tcall_write_property_(&value, tcall_text_get_(properties, room));
-        tcall_write_argument_(out, tcall_slice_(room, len),
-                              tcall_slice_(example, value.fill));
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (!depth || (type && tcall_text_is_(type, "null")))
+        tcall_write_null(out); /* for what is too deep it is wrong */
+    else if (!type && any)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object"))
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array"))
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* Returns whether the schema of the call allows the text. Memory is what the
+ * block has left. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    tcall_arguments args;
+    tcall_check check;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
+        return false;
+    memset(&check, 0, sizeof check);
+    check.memory = gap + args.used;
+    check.size = size - args.used;
+    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
 }
 
 #else
@@ -143,92 +230,172 @@ static void tcall_write_called_(tcall_writer *out, const char *name,
     (void)args;
 }
 
-static void tcall_write_schema_example_(tcall_writer *out, const char *schema)
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
 {
     (void)out;
     (void)schema;
+    (void)depth;
+}
+
+static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
 #ifndef TOOLCALL_NO_SHAPES
 
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_write_shape_number_(tcall_writer *out,
+                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
-    const char *value = "\"value\"";
-    int32_t i;
-    switch (node->kind) {
-    case TCALL_KIND_CHOICE:
-        tcall_write_string(out, (const char *)node->more);
-        return;
-    case TCALL_KIND_INTEGER:
-    case TCALL_KIND_INTEGER64:
-    case TCALL_KIND_NUMBER:
-        if (said.has_low) {
-            tcall_put_number_(out, said.low, node->digits);
-            return;
-        }
-        value = said.has_high && said.high < 1 ? "0" : "1";
-        break;
-    case TCALL_KIND_BOOLEAN: value = "true"; break;
-    case TCALL_KIND_LIST:
-        tcall_write_text(out, "[");
-        for (i = 0; i < node->low && !out->error; i++) {
-            tcall_write_text(out, i ? "," : "");
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more);
-        }
-        value = "]";
-        break;
-    case TCALL_KIND_OBJECT: value = "{}"; break;
-    default: break;
-    }
-    tcall_write_text(out, value);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
+        value = said.low / 2 + said.high / 2;
+    else if (said.has_low)
+        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
+    else if (said.has_high && value > said.high)
+        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
+    tcall_write_comma_(out);
+    tcall_put_number_(out, value, node->digits);
 }
 
-/* Writes what the shape requires. */
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth);
+
+/* Writes an object with what its shape requires. */
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     const char *name = shape->names;
     unsigned i;
+    tcall_write_open(out, '{');
     for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        char room[64];
-        tcall_writer value;
         if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
             continue;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_shape_value_(&value, &shape->members[i]);
-        tcall_write_argument_(out, tcall_str_of(name),
-                              tcall_slice_(room, value.fill));
+        tcall_write_key(out, name);
+        tcall_write_shape_value_(out, &shape->members[i], depth);
     }
+    tcall_write_close(out, '}');
+}
+
+/* Writes a value that a node allows. */
+static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
+                                     int depth)
+{
+    int32_t i;
+    if (node->kind == TCALL_KIND_CHOICE) {
+        tcall_write_string(out, (const char *)node->more);
+    } else if (node->kind == TCALL_KIND_LIST && depth) {
+        tcall_write_open(out, '[');
+        for (i = 0; i < node->low && !out->error; i++)
+            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
+                                     depth - 1);
+        tcall_write_close(out, ']');
+    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
+        tcall_write_shape_object_(out, (const tcall_object *)node->more,
+                                  depth - 1);
+    } else if (node->kind == TCALL_KIND_TEXT) {
+        tcall_write_example_text_(out, node->low, node->high);
+    } else if (node->types & TCALL_SHAPE_STRING) {
+        tcall_write_example_text_(out, 0, 5);
+    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
+        tcall_write_bool(out, true);
+    } else {
+        tcall_write_shape_number_(out, node);
+    }
+}
+
+/* Returns whether the shape allows the text. Its struct is made in what the
+ * block has left. */
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    const tcall_object *shape = call->tool->shape;
+    tcall_decoder decoder;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
+    tcall_decoder_init(&decoder, shape, gap);
+    if (size < shape->size)
+        return false;
+    tcall_decoder_feed(&decoder, text.ptr, text.len);
+    return tcall_decoder_end(&decoder) == TCALL_OK;
 }
 
 #else
 
-static void tcall_write_shape_example_(tcall_writer *out,
-                                       const tcall_object *shape)
+static void tcall_write_shape_object_(tcall_writer *out,
+                                      const tcall_object *shape, int depth)
 {
     (void)out;
     (void)shape;
+    (void)depth;
+}
+
+static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+{
+    (void)call;
+    (void)text;
+    return false;
 }
 
 #endif
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_tool *tool)
+/* Writes the members of an object of JSON text as key=value, ... */
+static void tcall_write_members_(tcall_writer *out, const char *object)
 {
+    const char *at = tcall_text_next_(object + 1), *name, *value;
+    while (!tcall_text_closes_(at)) {
+        for (name = at + 1; *name != '"';) {
+            char bytes[4];
+            size_t len = tcall_text_character_(&name, bytes);
+            tcall_write_bytes(out, bytes, len);
+        }
+        value = tcall_text_value_(at);
+        at = tcall_text_next_(tcall_text_skip_(value));
+        tcall_write_text(out, "=");
+        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
+        if (!tcall_text_closes_(at))
+            tcall_write_text(out, ", ");
+    }
+}
+
+/* Longer examples are left out. */
+#define TCALL_EXAMPLE_ 512
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_writer args;
+    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    if (args.cap > TCALL_EXAMPLE_)
+        args.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+    else
+        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
+                                  TCALL_EXAMPLE_DEPTH_);
+    tcall_write_char_(&args, '\0');
+    if (args.error ||
+        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
+            call, tcall_slice_(args.buf, args.fill - 1)))
+        return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
     tcall_write_text(out, "Example: ");
     tcall_write_text(out, tool->name);
     tcall_write_text(out, "(");
-    if (tool->shape)
-        tcall_write_shape_example_(out, tool->shape);
-    else
-        tcall_write_schema_example_(out, tool->parameters);
+    tcall_write_members_(out, args.buf);
     tcall_write_text(out, ")");
     tcall_write_unquote(out);
 }
@@ -295,7 +462,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
                           tcall_str_of(cx->result.suggestion));
     else if (failure->error == TCALL_E_INVALID && call->tool &&
              tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call->tool);
+        tcall_write_example_(out, call);
     if (failure->retry_ms) {
         tcall_write_key(out, "retry_after_ms");
         tcall_write_int(out, (tcall_int)failure->retry_ms);

@@ -254,7 +254,7 @@ static bool tcall_load_ran_(const tcall_agent *agent)
     size_t i;
     for (i = 0; i < agent->call_at; i++)
         if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            tcall_agent_lacks_result_(agent, item.id))
+            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
             return false;
     return true;
 }

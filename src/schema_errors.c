@@ -33,16 +33,6 @@ static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
     tcall_write_text(writer, "\"");
 }
 
-/* Decodes the next character of a JSON string, whose bytes the writer has to
- * get at once, and moves *at past it. Returns how many they are. */
-static size_t tcall_say_char_(const char **at, char bytes[4])
-{
-    size_t len = tcall_text_char_(at, bytes);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        bytes[len++] = *(*at)++;
-    return len;
-}
-
 /* The JSON text at p; characters beyond ASCII as they are, however the schema
  * spells them. */
 static void tcall_say_json_(tcall_writer *writer, const char *p)
@@ -56,7 +46,7 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     for (p++; *p != '"' && writer->len < room;) {
         const char *from = p;
         char bytes[4];
-        size_t len = tcall_say_char_(&p, bytes);
+        size_t len = tcall_text_character_(&p, bytes);
         if (len == 1)
             tcall_write_bytes(writer, from, (size_t)(p - from));
         else
@@ -168,7 +158,7 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
         else
             for (member++; *member != '"';) {
                 char bytes[4];
-                size_t len = tcall_say_char_(&member, bytes);
+                size_t len = tcall_text_character_(&member, bytes);
                 tcall_say_name_(writer, tcall_slice_(bytes, len));
             }
         member = value > place ? place : value;

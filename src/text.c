@@ -83,6 +83,16 @@ TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
     return tcall_decode_(out, from, *at);
 }
 
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
 /* Returns the length of the escape at text, where a surrogate pair is one, or 0
  * if the text ends inside it. */
 static size_t tcall_text_escape_len_(const char *text)

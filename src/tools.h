@@ -217,7 +217,7 @@ typedef enum tcall_verdict {
 typedef enum tcall_event_kind {
     TCALL_EVENT_HYDRATED, /* the call was checked: call->error */
     TCALL_EVENT_REPAIR,   /* the one repair was tried; text: what came of it */
-    TCALL_EVENT_APPROVAL, /* approval is asked for */
+    TCALL_EVENT_APPROVAL, /* approval is asked for: see tcall_ledger_decide */
     TCALL_EVENT_START,    /* tcall_invoke begins; one END follows each */
     TCALL_EVENT_OUTPUT,   /* text: a piece of output */
     TCALL_EVENT_END,      /* the call has its result: text, error */

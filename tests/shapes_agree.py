@@ -728,4 +728,5 @@ def main():
     return check.end()
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -195,6 +195,8 @@ def inputs():
     check(turns == [] and p.returncode == 0, "input of blanks")
     turns, p = said("--memory", "128K", "sum", text="x" * 200000)
     check(turns == [] and p.returncode == 1 and "--memory" in p.stderr, "too much input: " + p.stderr)
+    check(said("x" * 50000, "y", text="")[0] == ["x" * 50000 + " y"], "long words")
+    check(said("a", text="b\0c")[0] == ["a\n\nb\0c"], "a NUL")
     turns, p = said("sum", text="x y " * 100000)
     check(len(turns) == 1 and len(turns[0]) == 400004, f"much input: {p.stderr}")
     for words in (("--memory", "0"), ("--memory", "4X"), ("--memory", "-1"), ("--max-rounds", "0"), ("--max-rounds", "many")):
@@ -281,6 +283,8 @@ def options():
     check(p.returncode == 0 and re.match(r"agent \d+\.\d+", p.stdout), "--version: " + p.stdout)
     p = run("--nonsense")
     check(p.returncode == 2 and "--nonsense" in p.stderr and not p.stdout, "an unknown option: " + p.stderr)
+    p = run("--allow-command")
+    check(p.returncode == 2 and "missing after: --allow-command" in p.stderr, "a value that is missing: " + p.stderr)
     p = run("--model")
     check(p.returncode == 2 and "--model" in p.stderr, "a value that is missing: " + p.stderr)
     p = run("--lines", text=SWITCH + "\ny\n")

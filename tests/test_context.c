@@ -825,7 +825,7 @@ static void test_example(void)
         "\"properties\":{\"a\":{\"const\":4},\"b\":{},\"" LONG_NAME
         "\":{\"type\":\"integer\"}}}";
     CHECK(once("{}") == TCALL_E_INVALID);
-    CHECK(says("\"Example: work(a=4, =\\\"value\\\")\""));
+    CHECK(says("\"Example: work(a=4, " LONG_NAME "=1)\""));
     prepare(); /* as many items as there must be */
     tools[0].parameters = TCALL_JSON({
         "type" : "object",
@@ -843,8 +843,28 @@ static void test_example(void)
         }
     });
     CHECK(once("{}") == TCALL_E_INVALID);
-    CHECK(says("Example: work(one=1, two=[7,7], any=[\\\"value\\\"], "
-               "many=[\\\"value\\\",\\\"value\\\""));
+    CHECK(!says("Example")); /* none that is whole would be short */
+    tools[0].parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : [ "one", "two", "any", "deep" ],
+        "properties" : {
+            "one" : {"type" : "integer", "exclusiveMinimum" : 4},
+            "two" :
+                {"type" : "array", "minItems" : 2, "items" : {"enum" : [7]}},
+            "any" : {"type" : "array", "minItems" : 1},
+            "deep" : {
+                "type" : "object",
+                "required" : [ "x", "y" ],
+                "properties" : {
+                    "y" : {"type" : "number", "maximum" : -2.5},
+                    "x" : {"type" : "string", "minLength" : 7}
+                }
+            }
+        }
+    });
+    CHECK(once("{}") == TCALL_E_INVALID);
+    CHECK(says("Example: work(one=5, two=[7,7], any=[\\\"value\\\"], "
+               "deep={\\\"x\\\":\\\"valueva\\\",\\\"y\\\":-2.5})"));
 }
 
 /* A tool that nobody checks says itself what is wrong. */

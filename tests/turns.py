@@ -303,6 +303,8 @@ def ids():
                         check(len(set(calls)) == len(calls) and calls == results,
                               f"{where}: {calls}, {results}")
                 check(len(said[0]["runs"]) == 3, f"{where}: {said[0]['runs']}")
+                places = [(p["turn"], p["round"], p["position"]) for p in said[0]["provenance"]]
+                check(places == [(1, 1, 1), (1, 1, 2), (1, 2, 1)], f"{where}: {places}")
                 told = each(said[0]["results"], "id")
                 check(told == sent_ids(said[0]["requests"][-1])[1] and told[0] == "x" and
                       told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")

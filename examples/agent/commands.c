@@ -111,7 +111,7 @@ static void load(session *s, const char *path)
 {
     FILE *f = *path ? file_open(path) : NULL;
     size_t len = 0;
-    char *bytes = f ? file_read(f, s->memory_size, &len) : NULL;
+    char *bytes = f ? file_read(f, s->options.memory_size, &len) : NULL;
     int r = bytes ? take_up(s, (tcall_str){bytes, len}) : TCALL_E_USAGE;
 
     if (!*path)
@@ -141,7 +141,7 @@ static void show_memory(session *s, const char *none)
 {
     (void)none;
     fprintf(stderr, "Memory: %lu of %lu bytes are in use.\n",
-            screen_memory(&s->tc), (unsigned long)s->memory_size);
+            screen_memory(&s->tc), (unsigned long)s->options.memory_size);
 }
 
 static void show_commands(session *s, const char *none);

@@ -17,19 +17,11 @@
 #include "examples/agent/approval.h"
 #include "examples/agent/backend.h"
 #include "examples/agent/machine.h"
+#include "examples/agent/options.h"
 #include "examples/agent/screen.h"
 #include "examples/agent/typing.h"
 
 #include <stdio.h>
-
-typedef struct options {
-    const char *provider, *model, *base_url, *ca, *standin, *trace, *replay,
-        *workspace, *memory, *max_rounds;
-    bool whole, yes, quiet, verbose, json, plain_http, lines, help, version;
-    ttool_command commands[16];
-    size_t command_count;
-    char request[4096]; /* the words of the command line */
-} options;
 
 /* The ready-made tools that --workspace adds, and what they work with. */
 typedef struct workshop {
@@ -64,10 +56,8 @@ typedef struct session {
     bool port_started;
     standin standin;
     tcall_str fresh; /* the conversation before anything was said */
-    int max_rounds;  /* before a person is asked whether to go on */
     bool forgot;     /* it was said that old turns are dropped */
     char *memory;    /* all that the library has */
-    size_t memory_size;
 } session;
 
 /* Lets a provider of this name answer from now on. Returns NULL, or why it

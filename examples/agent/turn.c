@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "examples/agent/session.h"
 
+#include "examples/agent/terminal.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +104,7 @@ static void show_forgotten(session *s, int kept)
     screen_note(&s->screen,
                 "The oldest part of the conversation was dropped: it did not "
                 "fit into %lu bytes\n(--memory gives more).\n",
-                (unsigned long)s->memory_size);
+                (unsigned long)s->options.memory_size);
 }
 
 /* ---- the limit ---- */
@@ -126,7 +128,7 @@ static bool ask_for_more(session *s)
              "  limit    This turn has made %d of %d requests. Go on for %d "
              "more?\n           (--max-rounds sets the limit) [y, n; default "
              "n] ",
-             limit - 1, limit, s->max_rounds);
+             limit - 1, limit, s->options.max_rounds);
     return typing_choice(&s->typed, question, "yn") == 'y';
 }
 
@@ -142,19 +144,19 @@ static bool is_at_limit(const session *s)
 static int run(session *s, tcall_str text)
 {
     int kept = turns_kept(s) + (text.ptr != NULL), r = TCALL_E_AGAIN;
-    bool asked = false;
+    bool asked = false, plan = s->agent.turn.plan; /* loaded: it is dropped */
 
-    s->agent.desc.max_rounds = s->max_rounds;
+    s->agent.desc.max_rounds = s->options.max_rounds;
     if (text.ptr && (r = tcall_agent_say(&s->agent, text)) == TCALL_OK)
         r = TCALL_E_AGAIN;
-    if (r == TCALL_E_AGAIN)
+    if (r == TCALL_E_AGAIN && !plan)
         show_forgotten(s, kept);
     kept = turns_kept(s);
     while (r == TCALL_E_AGAIN) {
         r = tcall_agent_step(&s->agent);
         if (r == TCALL_E_AGAIN && !asked && is_at_limit(s)) {
             asked = !ask_for_more(s);
-            s->agent.desc.max_rounds += asked ? 0 : s->max_rounds;
+            s->agent.desc.max_rounds += asked ? 0 : s->options.max_rounds;
         }
         if (r == TCALL_E_AGAIN)
             tcall_agent_wait(&s->agent);
@@ -186,7 +188,7 @@ bool session_turn(session *s, tcall_str text)
     typing_interrupted = 0;
     under_way = s;
     sigaction(SIGINT, &own, &before);
-    typing_hide();
+    terminal_hide();
     r = run(s, text);
     sigaction(SIGINT, &before, NULL);
     clearerr(stdin);

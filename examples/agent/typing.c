@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "examples/agent/typing.h"
 
+#include "examples/agent/terminal.h"
+
 #ifdef TYPING_LIBEDIT
 #include <histedit.h>
 #endif
@@ -21,105 +23,6 @@
 #include <wchar.h>
 
 volatile sig_atomic_t typing_interrupted;
-
-/* ---- the terminal ---- */
-
-/* Bracketed paste, as xterm has it: a pasted text has marks around it. */
-#define PASTES    "\033[?2004h"
-#define NO_PASTES "\033[?2004l"
-#define PASTE     "\033[200~"
-#define PASTE_END "\033[201~"
-
-static struct termios as_it_was; /* before the program */
-static bool is_terminal, is_hiding;
-static struct termios as_it_shows; /* while it is hiding */
-static const char *marks = "", *no_marks = "";
-
-/* Only who has the terminal may set it: others would be stopped. */
-static bool has_terminal(void)
-{
-    return is_terminal && tcgetpgrp(STDIN_FILENO) == getpgrp();
-}
-
-static void set_terminal(const struct termios *mode, const char *said)
-{
-    if (!has_terminal())
-        return;
-    tcsetattr(STDIN_FILENO, TCSADRAIN, mode);
-    (void)!write(STDERR_FILENO, said, strlen(said));
-}
-
-/* A signal that ends the program, or stops it for a while. */
-static void on_leave(int number)
-{
-    const int error = errno;
-    struct sigaction plain, before;
-    struct termios now = as_it_was;
-    sigset_t this_one;
-
-    memset(&plain, 0, sizeof plain);
-    plain.sa_handler = SIG_DFL;
-    tcgetattr(STDIN_FILENO, &now);
-    set_terminal(&as_it_was, no_marks);
-    sigaction(number, &plain, &before);
-    sigemptyset(&this_one);
-    sigaddset(&this_one, number);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &this_one, NULL);
-    sigaction(number, &before, NULL); /* it goes on */
-    set_terminal(&now, marks);
-    errno = error;
-}
-
-static void terminal_init(bool lines)
-{
-    static const int leave[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
-    const char *term = getenv("TERM");
-    bool obeys = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-    struct sigaction own, before;
-    is_terminal = tcgetattr(STDIN_FILENO, &as_it_was) == 0;
-    if (!is_terminal)
-        return;
-    if (lines && obeys) {
-        marks = PASTES;
-        no_marks = NO_PASTES;
-    }
-    memset(&own, 0, sizeof own);
-    own.sa_handler = on_leave;
-    for (size_t i = 0; i < sizeof leave / sizeof *leave; i++)
-        if (sigaction(leave[i], NULL, &before) == 0 &&
-            before.sa_handler != SIG_IGN)
-            sigaction(leave[i], &own, NULL);
-    (void)!write(STDERR_FILENO, marks, strlen(marks));
-}
-
-void typing_hide(void)
-{
-    struct termios hidden;
-    if (!has_terminal() || is_hiding ||
-        tcgetattr(STDIN_FILENO, &as_it_shows) != 0)
-        return;
-    hidden = as_it_shows;
-    /* Not by lines: of those a terminal holds 4,096 characters and no more. */
-    hidden.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
-    hidden.c_cc[VMIN] = 1;
-    hidden.c_cc[VTIME] = 0;
-    set_terminal(&hidden, "");
-    is_hiding = true;
-}
-
-/* Shows again what is typed. Controls are not: ^C, or ^[ of a mark. */
-static void typing_show(void)
-{
-    struct termios mode;
-    if (is_hiding)
-        set_terminal(&as_it_shows, "");
-    is_hiding = false;
-    if (!has_terminal() || tcgetattr(STDIN_FILENO, &mode) != 0)
-        return;
-    mode.c_lflag &= ~(tcflag_t)ECHOCTL;
-    set_terminal(&mode, "");
-}
 
 /* ---- plain lines ---- */
 
@@ -411,6 +314,7 @@ static ssize_t typing_edited(typing *t, const char *prompt, size_t at)
     e->prompt = prompt;
     el_resize(e->line);
     line = el_gets(e->line, &len);
+    t->dropped = el_line(e->line)->lastchar > el_line(e->line)->buffer;
     if (!line || len <= 0 || typing_interrupted)
         return -1;
     remember(e, line);
@@ -450,8 +354,7 @@ static void editor_free(void *none)
 
 void typing_init(typing *t, bool lines)
 {
-    terminal_init(lines);
-    t->pastes = *marks;
+    t->pastes = terminal_init(lines);
     if (t->pastes)
         editor_init(t);
 }
@@ -460,7 +363,7 @@ void typing_free(typing *t)
 {
     editor_free(t->editor);
     free(t->text);
-    set_terminal(&as_it_was, no_marks);
+    terminal_free();
 }
 
 static ssize_t typing_line(typing *t, const char *prompt, size_t at)
@@ -497,7 +400,7 @@ static bool typing_more(typing *t, const char *prompt, bool quoted)
 
 bool typing_read(typing *t, const char *prompt, const char *more)
 {
-    typing_show();
+    terminal_show();
     return typing_line(t, prompt, 0) >= 0 &&
            typing_more(t, more, strncmp(t->text, "\"\"\"", 3) == 0);
 }
@@ -505,16 +408,16 @@ bool typing_read(typing *t, const char *prompt, const char *more)
 char typing_choice(typing *t, const char *question, const char *letters)
 {
     const size_t count = strlen(letters);
-    bool hid = is_hiding;
     ssize_t len;
+    bool hid;
     tcflush(STDIN_FILENO, TCIFLUSH);
     __fpurge(stdin);
-    typing_show();
+    hid = terminal_show();
     len = typing_plain(t, question, 0);
     if (len < 0)
         fputc('\n', stderr); /* the line of the question ends */
     if (hid)
-        typing_hide();
+        terminal_hide();
     return len == 1 && memchr(letters, *t->text, count) ? *t->text
                                                         : letters[count - 1];
 }

@@ -9,8 +9,6 @@
  * begins with """ goes on up to the line that ends so. A text that is pasted
  * into a terminal with bracketed paste is a part of one line, whatever it
  * holds.
- *
- * The terminal is as it was when the program ends, also by a signal.
  */
 #ifndef TYPING_H
 #define TYPING_H
@@ -22,6 +20,7 @@
 typedef struct typing {
     char *text; /* what was typed; valid up to the next one */
     size_t size;
+    bool dropped; /* a line had begun when the signal came */
     bool pastes;  /* private: the terminal marks what is pasted */
     void *editor; /* private; NULL: plain */
 } typing;
@@ -33,8 +32,6 @@ extern volatile sig_atomic_t typing_interrupted;
  * are wanted; and ends that. */
 void typing_init(typing *t, bool lines);
 void typing_free(typing *t);
-/* Keeps what is typed from being shown, until the next line or question. */
-void typing_hide(void);
 /* Reads what a person types after the prompt. False at the end of the input, or
  * when a signal came. */
 bool typing_read(typing *t, const char *prompt, const char *more);

@@ -93,7 +93,9 @@ FIXES = {
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
-        "agent_calls", " ||\n        !tcall_agent_lacks_result_(agent, call->id))", ")"),
+        "agent_calls", "        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||\n"
+        "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
+        "        !tcall_agent_find_call_(agent, call->position - 1, &asked))"),
     "a call without an id": (
         "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (!tcall_chat_has_id_(chat, at, id))"),
     "two calls of one id": (
@@ -157,7 +159,7 @@ FIXES = {
         "stages", "    case TCALL_RUN_RETRY_:\n",
         "    case TCALL_RUN_RETRY_:\n        memset(&cx->failure, 0, sizeof cx->failure);\n"),
     "an example that is refused itself": (
-        "result", "        for (; count && !out->error; count--)\n", "        for (; false;)\n"),
+        "result", "    for (; count > 0 && !out->error; count--)\n", "    for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
         "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
