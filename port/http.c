@@ -132,12 +132,25 @@ static int bad(tport_http *h, const char *why)
     return fail(h, TCALL_E_PROTOCOL, why);
 }
 
+/* Of a head that was not whole nothing is kept. */
+static void forget_kept(tport_http *h)
+{
+    size_t i;
+
+    for (i = 0; i < h->kept_count; i++) {
+        h->kept[i].value[0] = '\0';
+        h->kept[i].len = 0;
+    }
+}
+
 /* Every error but AGAIN ends the exchange, and with it the connection. */
 static int settle(tport_http *h, int r)
 {
-    if (r < 0 && r != TCALL_E_AGAIN)
-        h->error = r;
-    return r;
+    if (r >= 0 || r == TCALL_E_AGAIN)
+        return r;
+    if (h->phase != IDLE && !h->headed)
+        forget_kept(h);
+    return h->error = r;
 }
 
 const char *tport_http_why(const tport_http *h)
@@ -168,41 +181,106 @@ static int pull(tport_http *h, char *to, size_t cap)
     return n;
 }
 
+static int link_up(tport_http *h)
+{
+    int r = h->linked ? 0 : h->stream.connect(h->stream.user);
+
+    if (r == 0 && !h->linked)
+        h->reused = false;
+    h->linked = r == 0;
+    return r;
+}
+
+/* The connection broke before a byte of the answer came. True: the request
+ * goes again from its beginning, over a new connection, because it was an old
+ * one and all that was sent is still here. That happens once, because a new
+ * connection is not a reused one. */
+static bool restarts(tport_http *h)
+{
+    bool in_buf = h->told + h->sent == h->len;
+
+    if (!h->reused || h->answered || (!in_buf && h->sent > 0))
+        return false;
+    h->pos = 0;
+    if (!in_buf) {
+        h->told = h->len = 0;
+        h->phase = HEAD;
+    }
+    hang_up(h);
+    return true;
+}
+
+/* The stream ended, or answered the error r, before the answer was complete. 0:
+ * the request goes again. */
+static int ended(tport_http *h, int r)
+{
+    if (r != 0 && r != TCALL_E_CLOSED)
+        return r;
+    if (restarts(h))
+        return 0;
+    if (h->reused && !h->answered)
+        h->res->retry_after_ms = 0; /* the caller can send it again */
+    h->why = !h->answered ? "the connection ended before the answer"
+             : h->at < SIZE && !h->trailer
+                 ? "the connection ended inside the answer's head"
+                 : "the connection ended inside the answer's body";
+    return TCALL_E_CLOSED;
+}
+
+static int parse(tport_http *h, char c);
+
+/* The server takes no more for now: perhaps it has answered already. Its head
+ * is read byte by byte, because buf is full of the request, and what follows
+ * stays where it is. An error ends the request: the rest of it is not sent.
+ * AGAIN: there is nothing new. */
+static int overhear(tport_http *h)
+{
+    int n, r = TCALL_E_AGAIN;
+    char c;
+
+    while (h->at < SIZE) {
+        n = pull(h, &c, 1);
+        if (n <= 0)
+            return n == TCALL_E_AGAIN ? r : ended(h, n);
+        r = parse(h, c);
+        if (r < 0)
+            return r;
+        h->deaf = h->at >= SIZE && h->res->status >= 300;
+    }
+    return r;
+}
+
+/* Answers how many bytes were accepted; 0: look again, what was to be sent may
+ * not be any more. */
 static int push(tport_http *h, const char *from, size_t len)
 {
-    int n = h->stream.write(h->stream.user, from, tport_clamp(len));
+    int n = link_up(h);
 
+    if (n < 0)
+        return n;
+    n = h->stream.write(h->stream.user, from, tport_clamp(len));
+    if (n == TCALL_E_AGAIN)
+        return overhear(h);
     if (n > 0)
         h->moved += (uint32_t)n;
-    return n;
+    if (n != TCALL_E_CLOSED)
+        return n;
+    /* The server may have answered before it closed: let read see. */
+    if (!restarts(h))
+        h->deaf = h->cut = true;
+    return 0;
 }
 
 /* Write out buf. */
 static int flush(tport_http *h)
 {
-    while (h->pos < h->len) {
+    while (h->pos < h->len && !h->deaf) {
         int n = push(h, h->buf + h->pos, (size_t)(h->len - h->pos));
         if (n < 0)
             return n;
         h->pos = (uint16_t)(h->pos + n);
     }
     h->pos = h->len = 0;
-    return 0;
-}
-
-/* The connection broke with error r before the answer was complete. Arrange
- * for a retry and answer 0, or answer the error. It is the only retry, because
- * a new connection is not a reused one. */
-static int broke(tport_http *h, int r)
-{
-    if (r != TCALL_E_CLOSED || !h->reused || h->answered)
-        return r;
-    if (h->sent > 0) {
-        h->res->retry_after_ms = 0;
-        return r;
-    }
-    h->phase = CONNECT;
-    hang_up(h);
     return 0;
 }
 
@@ -293,7 +371,7 @@ static void put_head(tport_http *h)
 {
     const tcall_request *q = h->req;
     char number[24];
-    size_t i;
+    size_t i, len = h->len;
 
     h->skip = h->told;
     put(h, q->method);
@@ -317,18 +395,21 @@ static void put_head(tport_http *h)
         put(h, "\r\n");
     }
     put(h, "\r\n");
-    h->told += h->len;
+    h->told += h->len - len;
 }
 
+/* The end of the head stays in buf, for the body to leave with it. */
 static int send_head(tport_http *h)
 {
+    size_t told;
     int r;
 
     do {
-        if ((r = flush(h)) < 0)
+        if (h->len == sizeof h->buf && (r = flush(h)) < 0)
             return r;
+        told = h->told;
         put_head(h);
-    } while (h->len > 0);
+    } while (h->told > told && !h->deaf);
     return 0;
 }
 
@@ -341,43 +422,22 @@ static int probe(tport_http *h)
     return 0;
 }
 
-static int link_up(tport_http *h)
-{
-    int r = h->linked ? 0 : h->stream.connect(h->stream.user);
-
-    if (r < 0)
-        return r;
-    h->reused = h->linked;
-    h->linked = true;
-    h->told = 0;
-    h->pos = h->len = 0;
-    return 0;
-}
-
 /* Carry sending on up to the phase that is asked for. */
 static int advance(tport_http *h, uint8_t to)
 {
     while (h->phase < to) {
+        uint8_t phase = h->phase;
         int r = 0;
-        switch (h->phase) {
+        switch (phase) {
         case PROBE: r = probe(h); break;
         case CONNECT: r = link_up(h); break;
         case HEAD: r = send_head(h); break;
         case FLUSH: r = flush(h); break;
         }
-        if (r == 0) {
-            h->phase++;
-            continue;
-        }
-        /* A server may answer and close before it has read all: look. */
-        if (r == TCALL_E_CLOSED && h->phase == FLUSH) {
-            h->deaf = true;
-            h->pos = h->len = 0;
-            continue;
-        }
-        r = h->phase == HEAD ? broke(h, r) : r;
         if (r < 0)
             return r;
+        if (h->phase == phase) /* else it begins anew */
+            h->phase++;
     }
     return 0;
 }
@@ -385,18 +445,13 @@ static int advance(tport_http *h, uint8_t to)
 /* Nothing is known of the answer, or only of an interim one. */
 static void forget(tport_http *h)
 {
-    size_t i;
-
     h->at = STATUS;
     h->has_length = h->chunked = h->retry_in_ms = false;
     h->date = h->retry_at = h->left = 0;
-    h->res->status = 0;
-    h->res->retry_after_ms = -1;
-    h->res->should_retry = 0;
-    for (i = 0; i < h->kept_count; i++) {
-        h->kept[i].value[0] = '\0';
-        h->kept[i].len = 0;
-    }
+    h->seen.status = 0;
+    h->seen.retry_after_ms = -1;
+    h->seen.should_retry = 0;
+    forget_kept(h);
 }
 
 static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
@@ -406,8 +461,11 @@ static void begin(tport_http *h, const tcall_request *req, tcall_response *res)
     memset((char *)h + from, 0, offsetof(tport_http, stream) - from);
     h->req = req;
     h->res = res;
+    h->pos = h->len = 0;
+    h->reused = h->linked;
     h->phase = h->linked ? PROBE : CONNECT;
     forget(h);
+    *res = h->seen;
 }
 
 int tport_http_open(tport_http *h, const tcall_request *req,
@@ -428,30 +486,28 @@ static int write_some(tport_http *h, const char *bytes, size_t len)
 {
     int r;
 
+    if (h->deaf)
+        return (int)len;
     if (h->len == 0 && len >= sizeof h->buf)
         return push(h, bytes, len);
-    if (h->len == sizeof h->buf && (r = flush(h)) < 0)
-        return r;
-    return (int)append(h, bytes, len);
+    if (h->len < sizeof h->buf)
+        return (int)append(h, bytes, len);
+    r = flush(h);
+    return r;
 }
 
 int tport_http_write(tport_http *h, const char *bytes, size_t len)
 {
-    int n;
+    int n = 0;
 
     if (h->error)
         return h->error;
-    if (h->phase != BODY || len > h->req->body_len - h->sent)
+    if (h->phase < HEAD || h->phase > BODY || len > h->req->body_len - h->sent)
         return settle(h,
                       fail(h, TCALL_E_USAGE, "more body than was announced"));
     len = tport_clamp(len);
-    n = h->deaf ? (int)len : write_some(h, bytes, len);
-    if (n == TCALL_E_CLOSED) {
-        /* The server may have answered before it closed: let read see. */
-        h->deaf = true;
-        h->pos = h->len = 0;
-        n = (int)len;
-    }
+    while (n == 0 && len > 0 && (n = advance(h, BODY)) == 0)
+        n = write_some(h, bytes, len);
     if (n > 0)
         h->sent += (size_t)n;
     return settle(h, n);
@@ -515,7 +571,7 @@ static void name_end(tport_http *h)
     for (i = 0; i < h->kept_count; i++)
         if (strcmp(h->kept[i].name, h->text) == 0)
             h->keeping = &h->kept[i];
-    if (h->field == LOCATION && !h->keeping && is_redirect(h->res->status)) {
+    if (h->field == LOCATION && !h->keeping && is_redirect(h->seen.status)) {
         h->redirected = true;
         h->keeping = &h->location;
     }
@@ -607,10 +663,10 @@ static void compare_dates(tport_http *h)
 {
     uint32_t s;
 
-    if (!h->date || !h->retry_at || h->res->retry_after_ms >= 0)
+    if (!h->date || !h->retry_at || h->seen.retry_after_ms >= 0)
         return;
     s = h->retry_at > h->date ? h->retry_at - h->date : 0;
-    h->res->retry_after_ms =
+    h->seen.retry_after_ms =
         s > 0x7fffffff / 1000 ? 0x7fffffff : (long)s * 1000;
 }
 
@@ -622,7 +678,7 @@ static void set_retry(tport_http *h, bool in_ms)
         h->retry_at = read_date(h->text);
     if (ms < 0 || (h->retry_in_ms && !in_ms))
         return;
-    h->res->retry_after_ms = ms;
+    h->seen.retry_after_ms = ms;
     h->retry_in_ms = in_ms;
 }
 
@@ -651,7 +707,7 @@ static int value_end(tport_http *h)
     case RETRY: set_retry(h, false); break;
     case RETRY_MS: set_retry(h, true); break;
     case SHOULD_RETRY:
-        h->res->should_retry = strcmp(h->text, "true") == 0    ? 1
+        h->seen.should_retry = strcmp(h->text, "true") == 0    ? 1
                                : strcmp(h->text, "false") == 0 ? -1
                                                                : 0;
         break;
@@ -686,7 +742,7 @@ static int status_byte(tport_http *h, char c)
     if (h->left < 200)
         h->interim++;
     else
-        h->res->status = (int)h->left;
+        h->seen.status = (int)h->left;
     h->at = REASON;
     return 0;
 }
@@ -771,30 +827,30 @@ static const char *path_here(const tport_http *h, const char *url)
     return url + strcspn(url, "/?#");
 }
 
-/* Say where the redirect that target holds would have led. */
+/* Say where the redirect that was found would have led. */
 static int refuse_redirect(tport_http *h)
 {
     static const char before[] = "a redirect that is not followed: ";
     const size_t n = sizeof before - 1;
 
-    if (!h->target[0])
+    if (!h->found[0])
         return fail(h, TCALL_E_NOT_FOUND,
                     "a redirect to nowhere, or to a URL that is too long");
-    memmove(h->target + n, h->target, sizeof h->target - n);
-    memcpy(h->target, before, n);
-    h->target[sizeof h->target - 1] = '\0';
+    memmove(h->found + n, h->found, sizeof h->found - n);
+    memcpy(h->found, before, n);
+    h->found[sizeof h->found - 1] = '\0';
     h->redirect = 0;
-    return fail(h, TCALL_E_NOT_FOUND, h->target);
+    return fail(h, TCALL_E_NOT_FOUND, h->found);
 }
 
 /* The same request has to be opened again, because its body is gone: where it
  * goes then is kept here. */
 static int follow(tport_http *h)
 {
-    const char *path = path_here(h, h->target);
+    const char *path = path_here(h, h->found);
     size_t n, bare; /* without a path, "/" is meant */
 
-    if (!path || !all(h->target, is_visible))
+    if (!path || !all(h->found, is_visible))
         return refuse_redirect(h);
     if (++h->redirects > TPORT_HTTP_MAX_REDIRECTS) {
         h->redirects = 0;
@@ -803,10 +859,10 @@ static int follow(tport_http *h)
     }
     n = strcspn(path, "#");
     bare = path[0] != '/';
-    memmove(h->target + bare, path, n);
+    memcpy(h->target + bare, path, n);
     h->target[bare + n] = '\0';
     h->target[0] = '/';
-    h->redirect = h->res->status;
+    h->redirect = h->seen.status;
     h->asked = path_number(h->req->path);
     h->res->status = 0;
     h->res->retry_after_ms = 0;
@@ -816,7 +872,7 @@ static int follow(tport_http *h)
 /* The head ended: how long is the body? */
 static int head_end(tport_http *h)
 {
-    int status = h->res->status;
+    int status = h->seen.status;
 
     if (h->chunked && h->has_length)
         return bad(h, "Content-Length beside Transfer-Encoding");
@@ -824,12 +880,14 @@ static int head_end(tport_http *h)
         return bad(h, "Transfer-Encoding in an answer of HTTP/1.0");
     if (status == 0)
         return restart(h);
+    compare_dates(h);
+    *h->res = h->seen;
+    h->headed = true;
     if (h->redirected)
         return follow(h);
     h->redirects = 0;
     if (h->redirect == 307)
         h->redirect = 0; /* it was for one request */
-    compare_dates(h);
     if (status == 204 || status == 304 || strcmp(h->req->method, "HEAD") == 0) {
         if (status == 204 && (h->chunked || h->has_length))
             h->keep = false; /* a body may follow that must not be there */
@@ -927,21 +985,6 @@ static int parse(tport_http *h, char c)
 
 /* ---- receiving: bytes ---- */
 
-static int ended(tport_http *h, int r)
-{
-    if (r == 0)
-        r = TCALL_E_CLOSED;
-    if (r == TCALL_E_AGAIN)
-        return r;
-    r = broke(h, r);
-    if (r == TCALL_E_CLOSED)
-        h->why = !h->answered ? "the connection ended before the answer"
-                 : h->at < SIZE && !h->trailer
-                     ? "the connection ended inside the answer's head"
-                     : "the connection ended inside the answer's body";
-    return r;
-}
-
 /* Fill buf with bytes to parse. */
 static int fill(tport_http *h)
 {
@@ -987,7 +1030,7 @@ static int take(tport_http *h, char *bytes, size_t cap)
         return count_body(h, n);
     /* The end of a connection that was reset looks orderly once a write has
      * been told of it. */
-    if (n == 0 && h->at == UNTIL_END && !h->deaf) {
+    if (n == 0 && h->at == UNTIL_END && !h->cut) {
         h->at = DONE;
         return 0;
     }
@@ -998,9 +1041,8 @@ static int read_some(tport_http *h, char *bytes, size_t cap)
 {
     int r = 0;
 
-    while (h->at != DONE && r == 0) {
-        if ((r = advance(h, SENT)) < 0)
-            break;
+    /* the answer may be over before the request is */
+    while (r == 0 && (r = advance(h, SENT)) == 0 && h->at != DONE) {
         if (h->at == DATA || h->at == UNTIL_END)
             r = take(h, bytes, cap);
         else if (h->pos < h->len)
@@ -1030,6 +1072,8 @@ void tport_http_close(tport_http *h)
 
     if (!clean)
         hang_up(h);
+    if (h->phase != IDLE && !h->headed)
+        forget_kept(h);
     h->phase = IDLE;
     h->error = 0;
     memset(h->buf, 0, sizeof h->buf); /* there was a key in it */
@@ -1048,8 +1092,8 @@ void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
     h->stream = stream;
     h->authority = authority;
     h->base = base;
-    h->location.value = h->target;
-    h->location.cap = sizeof h->target;
+    h->location.value = h->found;
+    h->location.cap = sizeof h->found;
 }
 
 /* ---- the door ---- */

@@ -31,9 +31,14 @@
 extern "C" {
 #endif
 
-/* Bytes of one read of heads and chunk sizes, and of one write. */
+/* Bytes of one read of heads and chunk sizes, and of one write: where head and
+ * body fit, they leave together. */
 #ifndef TPORT_HTTP_BUFFER
+#if defined(__unix__) || defined(__APPLE__)
+#define TPORT_HTTP_BUFFER 4096
+#else
 #define TPORT_HTTP_BUFFER 512
+#endif
 #endif
 
 /* Limits on what a server may send around its body; TCALL_E_LIMIT. */
@@ -98,17 +103,20 @@ typedef struct tport_http {
     bool has_length;   /* Content-Length was seen */
     bool chunked;      /* Transfer-Encoding was seen */
     bool trailer;      /* the header lines are those after the last chunk */
+    bool headed;       /* the answer's head was whole, and is in res */
     bool deaf;         /* the server takes no more bytes of the request */
+    bool cut;          /* ... because the connection broke */
     uint8_t field;     /* the header being read */
     uint8_t interim;   /* answers 1xx so far */
     bool retry_in_ms;  /* retry-after-ms was seen: it beats retry-after */
-    bool redirected;   /* 307 or 308, and target is where to */
+    bool redirected;   /* 307 or 308, and found is where to */
     uint16_t headers;  /* lines of header so far */
     uint16_t text_len; /* may exceed what fits in text */
     int error;         /* sticky until close */
     const char *why;
     const tcall_request *req;
     tcall_response *res;
+    tcall_response seen; /* in the head so far */
     uint32_t left;       /* bytes of the body, or of the chunk, to come */
     uint32_t line;       /* bytes of the present line */
     uint32_t head;       /* bytes of all lines */
@@ -126,11 +134,13 @@ typedef struct tport_http {
 
     /* Where the last redirect led, kept for the request that it answered; 308
      * says that it leads there for good. */
-    uint8_t redirects;   /* in a row */
-    int redirect;        /* 307 or 308, 0 for none */
-    uint32_t asked;      /* the path that was asked for, as a number */
-    tport_kept location; /* the header, in target */
+    uint8_t redirects; /* in a row */
+    int redirect;      /* 307 or 308, 0 for none */
+    uint32_t asked;    /* the path that was asked for, as a number */
     char target[TPORT_HTTP_TARGET];
+
+    tport_kept location; /* the header of this answer, in found */
+    char found[TPORT_HTTP_TARGET];
 
     char text[40]; /* name or value of the present header, lower case */
     char buf[TPORT_HTTP_BUFFER];
@@ -149,14 +159,19 @@ void tport_http_init(tport_http *h, tport_stream stream, const char *authority,
  *   as it is (CR, LF, NUL, ...), or is one that is written here: Host,
  *   User-Agent, Accept-Encoding, Content-Length, Transfer-Encoding,
  *   Connection.
+ * write: a server that answers with an error before it has the whole request
+ *   gets no more of it: the rest is accepted here, and read gives the answer.
  * read: TCALL_E_CLOSED when the connection ended before the answer did.
  *
+ * res, and headers that are kept, are filled in when the head of the answer is
+ * whole and right: of one that is cut nothing is taken over.
+ *
  * When a reused connection turns out to be dead and nothing of the answer has
- * come, the request is sent once more over a new one. That needs no help
- * until bytes of the body were accepted: they are gone. Then the error is
- * TCALL_E_CLOSED with res->status 0 and res->retry_after_ms 0, which
- * says: the same request may be opened again at once. So does a redirect that
- * is followed. */
+ * come, the request is sent once more over a new one. That needs no help as
+ * long as all of it is still in the buffer, or it has no body: else bytes of
+ * it are gone. Then the error is TCALL_E_CLOSED with res->status 0 and
+ * res->retry_after_ms 0, which says: the same request may be opened again at
+ * once. So does a redirect that is followed. */
 int tport_http_open(tport_http *h, const tcall_request *req,
                     tcall_response *res);
 int tport_http_write(tport_http *h, const char *bytes, size_t len);

@@ -17,9 +17,9 @@ extern "C" {
 #endif
 
 /* None of these may block. TCALL_E_AGAIN means that nothing could be done right
- * now. After any other error only close is called, and after write
- * answered TCALL_E_CLOSED read, for what the peer had said before; after
- * close, connect may start anew. */
+ * now; when write answers so, read may be called in between. After any other
+ * error only close is called, and after write answered TCALL_E_CLOSED read, for
+ * what the peer had said before; after close, connect may start anew. */
 typedef struct tport_stream {
     /* 0: connected (also when it was already). Call again after AGAIN. */
     int (*connect)(void *user);
@@ -30,8 +30,8 @@ typedef struct tport_stream {
     int (*write)(void *user, const char *bytes, size_t len);
     /* In any state, also twice. */
     void (*close)(void *user);
-    /* Adds to wait what the last AGAIN was for. NULL for streams that are only
-     * polled. */
+    /* Adds to wait what read and write have answered AGAIN for since either of
+     * them did something. NULL for streams that are only polled. */
     void (*wants)(void *user, tcall_wait *wait);
     /* What the last error was about, for a developer; "" when unknown. */
     const char *(*why)(void *user);

@@ -584,8 +584,9 @@ static int tls_read(void *user, char *bytes, size_t cap)
     tport_tls *t = (tport_tls *)user;
     int r = finish_record(t);
 
-    /* What a peer said before it stopped to listen can still be read. */
-    if (r < 0 && r != TCALL_E_CLOSED)
+    /* What a peer says before it listens, or after it has stopped to, can be
+     * read all the same. */
+    if (r < 0 && r != TCALL_E_AGAIN && r != TCALL_E_CLOSED)
         return r;
     /* 0 is an empty record, which says nothing, or an end from below. */
     do {

@@ -133,9 +133,10 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    if (!reader->in_page)
+    size_t at, i;
+    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
         return;
+    at = strlen(page);
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -298,7 +299,8 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
     if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));

@@ -353,13 +353,20 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 
 /* ---- fields ---- */
 
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
            head->kind == TCALL_ITEM_CALL && !reader->index &&
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
 }
@@ -379,7 +386,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
             head->error = reader->fault;
         /* It may be a signature without a word. */
         if (reader->type == TCALL_MEANS_REASONING &&
-            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */

@@ -235,6 +235,45 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
     }
 }
 
+#if TOOLCALL_MISFIT_TEXT
+
+/* Keeps the beginning of a name or word, which may turn out to be unknown. */
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->kept < TOOLCALL_MISFIT_TEXT; len--)
+        string->text[string->kept++] = *bytes++;
+}
+
+/* Notes a misfit of the name or word that came. */
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
+    if (!misfit)
+        return;
+    misfit->text_len = string->kept;
+    memcpy(misfit->text, string->text, string->kept);
+}
+
+#else
+
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    (void)decoder;
+    (void)bytes;
+    (void)len;
+}
+
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_read_misfit_(decoder, code);
+}
+
+#endif
+
 /* Returns whether the word that came is a candidate as a whole. */
 static bool tcall_read_word_known_(tcall_decoder *decoder)
 {
@@ -280,7 +319,7 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
         tcall_read_member_(decoder);
     } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
-        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
     }
 }
@@ -295,6 +334,9 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     string->word = NULL;
     string->to = NULL;
     string->len = string->followed = 0;
+#if TOOLCALL_MISFIT_TEXT
+    string->kept = 0;
+#endif
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -353,10 +395,12 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
                               size_t len)
 {
-    if (decoder->use == TCALL_INTO_TEXT_)
+    if (decoder->use == TCALL_INTO_TEXT_) {
         tcall_read_text_(decoder, bytes, len);
-    else
+    } else if (decoder->use != TCALL_INTO_NOTHING_) {
+        tcall_read_remember_(decoder, bytes, len);
         tcall_read_word_(decoder, bytes, len);
+    }
 }
 
 static void tcall_read_text_end_(tcall_decoder *decoder)
@@ -385,7 +429,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
     else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
 }

@@ -49,23 +49,28 @@
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#ifndef TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 32
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
     X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
     X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
     X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
     X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
     X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
     X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties",                                  \
-      "a property is not known here; %kleave it out")                   \
+    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
     X(ROOM, "room", "there is no room for all of this; send %r")        \
@@ -88,6 +93,10 @@ typedef struct tcall_misfit {
     bool exact;    /* got is the value; else it was larger or had more digits */
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len;                /* of text; 0: nothing was kept */
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
 } tcall_misfit;
 
 /* An object or list with a shape that is open. */
@@ -110,6 +119,10 @@ typedef struct tcall_string_ {
     char *to;                   /* where a text is kept, or NULL */
     size_t len;                 /* bytes so far */
     size_t followed; /* those that are not the first of a character */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
 } tcall_string_;
 
 /* A number that is read: its significant digits * 10^(zeros - places + power).

@@ -954,6 +954,28 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
+/* Writes a name or word that came, in quotes, cut where it was too long to be
+ * kept, and a text after it; where none was kept, a text in place of both. */
+static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
+                             const char *unkept)
+{
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = tell->place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    if (len) {
+        tcall_write_char_(tell->out, '"');
+        tcall_write_bytes(tell->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tcall_write_text(tell->out, cut ? "...\"" : "\"");
+        unkept = after;
+    }
+#else
+    (void)after;
+#endif
+    tcall_write_flash(tell->out, unkept);
+}
+
 /* Writes what passed a bound: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
@@ -1005,6 +1027,14 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 'w':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
+                         TCALL_FLASH_TEXT_("this"));
+        break;
+    case 'x':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
+                         TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
     case 'n':
         if (tell->place->name)
             tcall_write_flash(tell->out, tell->place->name);

@@ -29,8 +29,9 @@ typedef struct script {
     size_t cut;   /* no read crosses this offset of the first answer */
     size_t most;  /* bytes per read and write; 0: any */
     bool stutter; /* every second call answers AGAIN */
+    size_t stops; /* bytes of a connection that are taken; 0: any */
     /* what happened */
-    int connects, closes, calls;
+    int connects, closes, reads, writes;
     bool up, deaf, over;  /* connected; write was CLOSED; read told an end */
     int misuses;          /* calls that stream.h does not allow */
     size_t at;            /* bytes given of the present answer */
@@ -40,16 +41,17 @@ typedef struct script {
     size_t out_len, written; /* all; on this connection */
 } script;
 
-static inline bool stutters(script *s)
+/* Reading and writing each have a count of their own. */
+static inline bool stutters(script *s, int *calls)
 {
-    return s->stutter && s->calls++ % 2 == 0;
+    return s->stutter && (*calls)++ % 2 == 0;
 }
 
 static inline int script_connect(void *user)
 {
     script *s = user;
 
-    if (stutters(s))
+    if (stutters(s, &s->writes))
         return TCALL_E_AGAIN;
     s->connects++;
     s->up = true;
@@ -74,7 +76,7 @@ static inline int script_read(void *user, char *bytes, size_t cap)
 
     if (!s->up || s->over || cap == 0)
         return s->misuses++, TCALL_E_CLOSED;
-    if (stutters(s))
+    if (stutters(s, &s->reads))
         return TCALL_E_AGAIN;
     for (;;) {
         a = s->answer < 3 ? p->answers[s->answer] : NULL;
@@ -110,8 +112,12 @@ static inline int script_write(void *user, const char *bytes, size_t len)
 
     if (!s->up || s->over || s->deaf || len == 0)
         return s->misuses++, TCALL_E_CLOSED;
-    if (stutters(s))
+    if (s->stops && s->written >= s->stops)
         return TCALL_E_AGAIN;
+    if (stutters(s, &s->writes))
+        return TCALL_E_AGAIN;
+    if (s->stops && len > s->stops - s->written)
+        len = s->stops - s->written;
     if (s->most && len > s->most)
         len = s->most;
     s->deaf =

@@ -21,7 +21,7 @@ typedef struct wire {
     bool full;   /* writes are AGAIN */
     bool dead;   /* writes are CLOSED */
     int lost;    /* so many were */
-    unsigned calls;
+    unsigned reads, writes;
     char got[256]; /* what the server has read */
     size_t got_len;
     size_t moved;
@@ -86,16 +86,17 @@ static inline void serve(wire *w)
         w->got_len += (size_t)r;
 }
 
-static inline bool wire_stutters(wire *w)
+/* Reading and writing each have a count of their own. */
+static inline bool wire_stutters(wire *w, unsigned *calls)
 {
-    return w->stutter && w->calls++ % 2 == 0;
+    return w->stutter && (*calls)++ % 2 == 0;
 }
 
 static inline int wire_connect(void *user)
 {
     wire *w = user;
 
-    if (wire_stutters(w))
+    if (wire_stutters(w, &w->writes))
         return TCALL_E_AGAIN;
     mbedtls_ssl_session_reset(&w->srv.ssl);
     mbedtls_ssl_set_bio(&w->srv.ssl, w, srv_send, srv_recv, NULL);
@@ -110,7 +111,7 @@ static inline int wire_read(void *user, char *bytes, size_t cap)
     wire *w = user;
     int r;
 
-    if (wire_stutters(w))
+    if (wire_stutters(w, &w->reads))
         return TCALL_E_AGAIN;
     if (!w->flood)
         serve(w);
@@ -132,7 +133,7 @@ static inline int wire_write(void *user, const char *bytes, size_t len)
 
     if (w->dead)
         return w->lost++, TCALL_E_CLOSED;
-    if (w->full || wire_stutters(w))
+    if (w->full || wire_stutters(w, &w->writes))
         return TCALL_E_AGAIN;
     if (w->stutter && len > 5)
         len = 5;

@@ -22,22 +22,26 @@ typedef struct script {
     /* what happened */
     size_t at, written;
     int connects;
-    unsigned calls;
+    unsigned calls, reads, writes;
+    int empty; /* bytes of the empty line that ends a request; 4: it is there */
 } script;
 
-static inline bool script_stutters(script *s)
+/* Reading and writing each have a count of their own. */
+static inline bool script_stutters(script *s, unsigned *calls)
 {
-    return s->calls++ % 2 == 0 && s->stutter;
+    s->calls++;
+    return (*calls)++ % 2 == 0 && s->stutter;
 }
 
 static inline int script_connect(void *user)
 {
     script *s = (script *)user;
 
-    if (script_stutters(s))
+    if (script_stutters(s, &s->writes))
         return TCALL_E_AGAIN;
     if (s->connects++ == 0 || s->next) {
         s->at = s->written = 0;
+        s->empty = 0;
         if (s->connects == 2) {
             s->text = s->next;
             s->len = strlen(s->next);
@@ -52,7 +56,7 @@ static inline int script_read(void *user, char *bytes, size_t cap)
     script *s = (script *)user;
     size_t n = s->len - s->at;
 
-    if (script_stutters(s) || s->written == 0)
+    if (script_stutters(s, &s->reads) || s->empty < 4)
         return TCALL_E_AGAIN;
     if (n == 0)
         return s->end;
@@ -72,7 +76,7 @@ static inline int script_write(void *user, const char *bytes, size_t len)
 
     size_t i;
 
-    if (script_stutters(s))
+    if (script_stutters(s, &s->writes))
         return TCALL_E_AGAIN;
     if (s->step && len > s->step)
         len = s->step;
@@ -81,6 +85,9 @@ static inline int script_write(void *user, const char *bytes, size_t len)
         s->heard[s->written + i + 1] = '\0';
     }
     s->written += len;
+    for (i = 0; i < len && s->empty < 4; i++)
+        s->empty =
+            bytes[i] == "\r\n\r\n"[s->empty] ? s->empty + 1 : bytes[i] == '\r';
     return (int)len;
 }
 

@@ -416,33 +416,37 @@ static bool old_and_plain_servers(void)
            in_time((long)(tport_posix_now_ms() - began), 0, 3000);
 }
 
-/* A stream that does nothing every second time, and little in between. */
+/* A stream that does nothing every second time, either way, and little in
+ * between. */
 typedef struct slow {
     tport_stream lower;
-    unsigned calls;
+    unsigned calls, reads, writes;
 } slow;
 
 static int slow_connect(void *user)
 {
     slow *s = (slow *)user;
 
-    return s->calls++ % 2 ? TCALL_E_AGAIN : s->lower.connect(s->lower.user);
+    return s->calls++,
+           s->writes++ % 2 ? TCALL_E_AGAIN : s->lower.connect(s->lower.user);
 }
 
 static int slow_read(void *user, char *b, size_t n)
 {
     slow *s = (slow *)user;
 
-    return s->calls++ % 2 ? TCALL_E_AGAIN
-                          : s->lower.read(s->lower.user, b, n < 7 ? n : 7);
+    return s->calls++, s->reads++ % 2
+                           ? TCALL_E_AGAIN
+                           : s->lower.read(s->lower.user, b, n < 7 ? n : 7);
 }
 
 static int slow_write(void *user, const char *b, size_t n)
 {
     slow *s = (slow *)user;
 
-    return s->calls++ % 2 ? TCALL_E_AGAIN
-                          : s->lower.write(s->lower.user, b, n < 7 ? n : 7);
+    return s->calls++, s->writes++ % 2
+                           ? TCALL_E_AGAIN
+                           : s->lower.write(s->lower.user, b, n < 7 ? n : 7);
 }
 
 static void slow_close(void *user)
@@ -470,7 +474,7 @@ static bool again_at_every_step(void)
     memset(&d, 0, sizeof d);
     d.host = "localhost";
     d.ca_pem = local.ca;
-    s.calls = 0;
+    s.calls = s.reads = s.writes = 0;
     tport_posix_init(&socket_, "127.0.0.1", p.port);
     s.lower = tport_posix_stream(&socket_);
     stream.user = &s;

@@ -130,9 +130,10 @@ static void test_faults(void)
     runs = 0;
     answer(&tc, "weather", "{\"unit\":\"c\",\"days\":9,\"limits\":[1,50.01]}");
 #ifndef TOOLCALL_NO_SENTENCES
-    CHECK(says("\"error\":\"weather: /unit: this is not one of the allowed "
-               "values; send \\\"celsius\\\" or \\\"kelvin\\\". /days: 9 is "
-               "over the maximum 7; send an integer from 1 to 7. /limits/1: "));
+    CHECK(
+        says("\"error\":\"weather: /unit: \\\"c\\\" is not one of the allowed "
+             "values; send \\\"celsius\\\" or \\\"kelvin\\\". /days: 9 is "
+             "over the maximum 7; send an integer from 1 to 7. /limits/1: "));
     CHECK(says(" is over the maximum 50; send a number from -50 to 50. the "
                "property \\\"city\\\" is missing; add it\""));
     CHECK(says("{\"path\":\"/days\",\"keyword\":\"maximum\",\"message\":\"9 is "
@@ -144,6 +145,17 @@ static void test_faults(void)
     CHECK(says("\"code\":\"invalid\""));
     answer(&tc, "weather", "{\"unit\":\"kelvin\",\"city\":\"X\",\"when\":1}");
     CHECK(says("additionalProperties"));
+#ifndef TOOLCALL_NO_SENTENCES
+    CHECK(says("\\\"when\\\" is not a property here; use \\\"city\\\", "));
+    /* cut to whole characters; a word that is known up to its end, and more */
+    answer(
+        &tc, "weather",
+        "{\"unit\":\"kelvin-and-more\",\"city\":\"X\",\"1234567890123456789012345678"
+        "90\xC3\xA9 and more\":1,\"\\u00fc\":2}");
+    CHECK(says("\\\"kelvin-and-more\\\" is not one of the allowed values; "));
+    CHECK(says("\\\"123456789012345678901234567890...\\\" is not a property"));
+    CHECK(says("\\\"\xC3\xBC\\\" is not a property here"));
+#endif
     answer(&tc, "weather", "{\"unit\":\"kelvin\",\"city\":\"X\"");
     CHECK(says("truncated"));
     answer(&tc, "weather", "{\"unit\":null,\"city\":\"X\"}");
