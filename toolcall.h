@@ -1033,23 +1033,28 @@ typedef struct tcall_object tcall_object;
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#ifndef TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 32
+#endif
+
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
     X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "this is not one of the allowed values; send %s")   \
+    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
     X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
     X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
     X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
     X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
     X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties",                                  \
-      "a property is not known here; %kleave it out")                   \
+    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
     X(DUPLICATE, "duplicate", "this property came twice; send it once") \
     X(NUL, "nul", "the string has the character U+0000; leave it out")  \
     X(ROOM, "room", "there is no room for all of this; send %r")        \
@@ -1072,6 +1077,10 @@ typedef struct tcall_misfit {
     bool exact;    /* got is the value; else it was larger or had more digits */
     uint16_t trail[TOOLCALL_SHAPE_LEVELS];
     int32_t got; /* a number that is out of bounds, in units of its shape */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t text_len;                /* of text; 0: nothing was kept */
+    char text[TOOLCALL_MISFIT_TEXT]; /* the beginning of a name or a word */
+#endif
 } tcall_misfit;
 
 /* An object or list with a shape that is open. */
@@ -1094,6 +1103,10 @@ typedef struct tcall_string_ {
     char *to;                   /* where a text is kept, or NULL */
     size_t len;                 /* bytes so far */
     size_t followed; /* those that are not the first of a character */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
 } tcall_string_;
 
 /* A number that is read: its significant digits * 10^(zeros - places + power).
@@ -3061,7 +3074,8 @@ typedef enum tcall_stop {
 typedef struct tcall_answer {
     tcall_stop stop;
     /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
      * have done; or what scanning found. */
     int error;
     int calls;
@@ -5095,6 +5109,45 @@ static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
     }
 }
 
+#if TOOLCALL_MISFIT_TEXT
+
+/* Keeps the beginning of a name or word, which may turn out to be unknown. */
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    tcall_string_ *string = &decoder->now.string;
+    for (; len && string->kept < TOOLCALL_MISFIT_TEXT; len--)
+        string->text[string->kept++] = *bytes++;
+}
+
+/* Notes a misfit of the name or word that came. */
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    const tcall_string_ *string = &decoder->now.string;
+    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
+    if (!misfit)
+        return;
+    misfit->text_len = string->kept;
+    memcpy(misfit->text, string->text, string->kept);
+}
+
+#else
+
+static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
+                                 size_t len)
+{
+    (void)decoder;
+    (void)bytes;
+    (void)len;
+}
+
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_read_misfit_(decoder, code);
+}
+
+#endif
+
 /* Returns whether the word that came is a candidate as a whole. */
 static bool tcall_read_word_known_(tcall_decoder *decoder)
 {
@@ -5140,7 +5193,7 @@ static void tcall_read_name_end_(tcall_decoder *decoder)
         tcall_read_member_(decoder);
     } else if (!TCALL_FETCH_8_(&object->open)) {
         level->index = 0xFFFF;
-        tcall_read_misfit_(decoder, TCALL_MISFIT_UNKNOWN);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
         level->index = before;
     }
 }
@@ -5155,6 +5208,9 @@ static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
     string->word = NULL;
     string->to = NULL;
     string->len = string->followed = 0;
+#if TOOLCALL_MISFIT_TEXT
+    string->kept = 0;
+#endif
     decoder->use = use;
     decoder->state = TCALL_READ_STRING_;
 }
@@ -5213,10 +5269,12 @@ static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
 static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
                               size_t len)
 {
-    if (decoder->use == TCALL_INTO_TEXT_)
+    if (decoder->use == TCALL_INTO_TEXT_) {
         tcall_read_text_(decoder, bytes, len);
-    else
+    } else if (decoder->use != TCALL_INTO_NOTHING_) {
+        tcall_read_remember_(decoder, bytes, len);
         tcall_read_word_(decoder, bytes, len);
+    }
 }
 
 static void tcall_read_text_end_(tcall_decoder *decoder)
@@ -5245,7 +5303,7 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
     if (tcall_read_word_known_(decoder))
         index = decoder->now.string.index;
     else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ENUM);
+        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
     if (to)
         *to = (char)index;
 }
@@ -9863,6 +9921,28 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
+/* Writes a name or word that came, in quotes, cut where it was too long to be
+ * kept, and a text after it; where none was kept, a text in place of both. */
+static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
+                             const char *unkept)
+{
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = tell->place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    if (len) {
+        tcall_write_char_(tell->out, '"');
+        tcall_write_bytes(tell->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tcall_write_text(tell->out, cut ? "...\"" : "\"");
+        unkept = after;
+    }
+#else
+    (void)after;
+#endif
+    tcall_write_flash(tell->out, unkept);
+}
+
 /* Writes what passed a bound: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
@@ -9914,6 +9994,14 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 'w':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
+                         TCALL_FLASH_TEXT_("this"));
+        break;
+    case 'x':
+        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
+                         TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
     case 'n':
         if (tell->place->name)
             tcall_write_flash(tell->out, tell->place->name);
@@ -13315,6 +13403,23 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
         "default that its own schema refuses:", "change one of them");
 }
 
+/* Tells of keywords that others may check: here they say nothing. */
+static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
+{
+    static const char *const rows[][2] = {
+        {"nullable", "give null as one of its types"},
+        {"format", "say it by pattern or enum, or check it in the tool"}};
+    const char *value = tcall_node_value_(review->schema, schema);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        const char *text = tcall_text_get_(value, rows[i][0]);
+        if (text && *text != 'f') /* nullable: false */
+            tcall_schema_remark_(review->schema, review->author,
+                                 (size_t)(text - review->schema->text),
+                                 "keyword that is not checked:", rows[i][1]);
+    }
+}
+
 /* Does this error of {} mean that no object is right, whatever is in it? What
  * `then` and `else` say counts only for some. */
 static bool tcall_sr_refuses_objects_(const tcall_schema *s,
@@ -13366,6 +13471,7 @@ static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
     tcall_sr_bounds_(review, schema);
     tcall_sr_names_(review, schema);
     tcall_sr_default_(review, schema);
+    tcall_sr_unchecked_(review, schema);
 }
 
 /* Is this the node of a schema, and not of a keyword, list or map? */
@@ -17997,10 +18103,12 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-/* Copies text to the memory of the call. */
+/* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+    return cx->tc
+               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
+               : TCALL_E_USAGE;
 }
 
 /* Is the text one of the arguments that were asked for? */
@@ -18037,11 +18145,17 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
 static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
-    size_t high = cx->tc->block.high;
-    if (cx->injected.tok && tcall_keep_(cx, text, &text) == TCALL_OK)
+    tcall_block *block = &cx->tc->block;
+    size_t high;
+    if (!cx->injected.tok) {
+        tcall_tell_call_(cx->call, kind, text);
+        return;
+    }
+    high = block->high;
+    if (tcall_keep_(cx, text, &text) == TCALL_OK)
         text.len = tcall_hide_(cx, text);
     tcall_tell_call_(cx->call, kind, text);
-    tcall_block_back_(&cx->tc->block, high);
+    tcall_block_back_(block, high);
 }
 
 void tcall_emit(tcall_ctx *cx, tcall_str text)
@@ -22409,6 +22523,9 @@ typedef struct tcall_forms_ {
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; NULL: each is a message. */
+    const char *next_image, *next_user;
 } tcall_forms_;
 
 static const char *tcall_form_of_(const tcall_forms_ *forms,
@@ -22727,7 +22844,8 @@ enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
 typedef struct tcall_message_ {
@@ -22774,7 +22892,7 @@ static void tcall_message_end_(tcall_message_ *message)
 {
     if (message->written == TCALL_MESSAGE_NONE_)
         return;
-    if (message->written == TCALL_MESSAGE_CALLS_) {
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
         tcall_write_text(message->out, "]");
     } else {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
@@ -22820,6 +22938,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const tcall_forms_ *forms)
 {
     tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
@@ -22827,9 +22946,14 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = item->kind == TCALL_ITEM_USER ? forms->next_user
+                                             : forms->next_image;
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+        message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -22854,8 +22978,11 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item)) {
-        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
-            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
@@ -23989,13 +24116,20 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 
 /* ---- fields ---- */
 
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
 /* Is it a signature by itself? Pieces of calls have a number there. */
 static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
            head->kind == TCALL_ITEM_CALL && !reader->index &&
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+           tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
 }
@@ -24015,7 +24149,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
             head->error = reader->fault;
         /* It may be a signature without a word. */
         if (reader->type == TCALL_MEANS_REASONING &&
-            tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+            tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
@@ -24455,9 +24589,10 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    if (!reader->in_page)
+    size_t at, i;
+    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
         return;
+    at = strlen(page);
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -24620,7 +24755,8 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                                   : head->kind != TCALL_ITEM_TEXT)
         return false;
     if (head->kind == TCALL_ITEM_TEXT &&
-        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
         return true;
     return tcall_reader_add_(reader, TCALL_PART_NAME_,
                              tcall_str_of(reader->provider->name));
@@ -24806,14 +24942,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}]}",
+    "{'url':'data:%y;base64,%b'}}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
-    NULL};
+    NULL,
+    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+    "{'type':'text','text':%t}"};
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -24950,7 +25088,9 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}"};
+    "{'type':'redacted_thinking','data':%t}",
+    NULL,
+    NULL};
 
 static const char *const tcall_anthropic_roles_[2] = {
     "{'role':'assistant','content':[", "{'role':'user','content':["};
@@ -25073,6 +25213,8 @@ static const tcall_forms_ tcall_ollama_forms_ = {
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL,
     NULL,
     NULL};
 
@@ -25219,7 +25361,9 @@ static const tcall_forms_ tcall_responses_forms_ = {
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "%j",
-    "%j"};
+    "%j",
+    NULL,
+    NULL};
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
@@ -25353,6 +25497,8 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
     "{'text':%t,'thought':true,'thoughtSignature':%s}",
+    NULL,
+    NULL,
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -25518,6 +25664,8 @@ static const tcall_forms_ tcall_interactions_forms_ = {
     "'is_error':true}",
     "{'type':'thought'<,'signature':%s>"
     "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL,
+    NULL,
     NULL};
 
 static const tcall_tool_form_ tcall_interactions_tools_ = {

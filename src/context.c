@@ -18,10 +18,12 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-/* Copies text to the memory of the call. */
+/* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
+    return cx->tc
+               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
+               : TCALL_E_USAGE;
 }
 
 /* Is the text one of the arguments that were asked for? */
@@ -58,8 +60,13 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
 static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
-    size_t high = cx->tc->block.high;
-    if (cx->injected.tok && tcall_keep_(cx, text, &text) == TCALL_OK)
+    size_t high;
+    if (!cx->injected.tok) {
+        tcall_tell_call_(cx->call, kind, text);
+        return;
+    }
+    high = cx->tc->block.high;
+    if (tcall_keep_(cx, text, &text) == TCALL_OK)
         text.len = tcall_hide_(cx, text);
     tcall_tell_call_(cx->call, kind, text);
     tcall_block_back_(&cx->tc->block, high);

@@ -128,6 +128,10 @@ FIXES = {
         "agent_calls", "cx->stop < 0 || cx->asks ||", "cx->stop < 0 ||"),
     "a released call that keeps its place": (
         "call", "    if (cx->end)\n        cx->end(call);\n", ""),
+    "an injected secret that the tool says": (
+        "run", "    tcall_hide_said_(cx);\n", ""),
+    "an injected secret that is told": (
+        "context", "        text.len = tcall_hide_(cx, text);\n", "        text.len += 0;\n"),
     "hooks added under an agent": (
         "registry", "if (tc->offer && tool->hook_count)", "if (false)"),
     "need that does not suffice": (
@@ -302,9 +306,9 @@ FIXES = {
         "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
     # events
     "output that nobody sees come": (
-        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
+        "context", "    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
     "progress that nobody sees": (
-        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
+        "context", "    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
     "events that were not asked for": (
         "registry", "            (!listener->kinds || listener->kinds >> kind & 1))\n", "            true)\n"),
     "a retry that does not say why": (
