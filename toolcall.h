@@ -3041,7 +3041,8 @@ typedef enum tcall_stop {
 typedef struct tcall_answer {
     tcall_stop stop;
     /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
      * have done; or what scanning found. */
     int error;
     int calls;
@@ -13319,6 +13320,23 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
         "default that its own schema refuses:", "change one of them");
 }
 
+/* Tells of keywords that others may check: here they say nothing. */
+static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
+{
+    static const char *const rows[][2] = {
+        {"nullable", "give null as one of its types"},
+        {"format", "say it by pattern or enum, or check it in the tool"}};
+    const char *value = tcall_node_value_(review->schema, schema);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        const char *text = tcall_text_get_(value, rows[i][0]);
+        if (text && *text != 'f') /* nullable: false */
+            tcall_schema_remark_(review->schema, review->author,
+                                 (size_t)(text - review->schema->text),
+                                 "keyword that is not checked:", rows[i][1]);
+    }
+}
+
 /* Does this error of {} mean that no object is right, whatever is in it? What
  * `then` and `else` say counts only for some. */
 static bool tcall_sr_refuses_objects_(const tcall_schema *s,
@@ -13370,6 +13388,7 @@ static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
     tcall_sr_bounds_(review, schema);
     tcall_sr_names_(review, schema);
     tcall_sr_default_(review, schema);
+    tcall_sr_unchecked_(review, schema);
 }
 
 /* Is this the node of a schema, and not of a keyword, list or map? */
@@ -22220,6 +22239,9 @@ typedef struct tcall_forms_ {
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; NULL: each is a message. */
+    const char *next_image, *next_user;
 } tcall_forms_;
 
 static const char *tcall_form_of_(const tcall_forms_ *forms,
@@ -22538,7 +22560,8 @@ enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
 typedef struct tcall_message_ {
@@ -22585,7 +22608,7 @@ static void tcall_message_end_(tcall_message_ *message)
 {
     if (message->written == TCALL_MESSAGE_NONE_)
         return;
-    if (message->written == TCALL_MESSAGE_CALLS_) {
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
         tcall_write_text(message->out, "]");
     } else {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
@@ -22631,6 +22654,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const tcall_forms_ *forms)
 {
     tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
@@ -22638,9 +22662,14 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = item->kind == TCALL_ITEM_USER ? forms->next_user
+                                             : forms->next_image;
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+        message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -22665,8 +22694,11 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item)) {
-        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
-            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
@@ -24273,9 +24305,10 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    if (!reader->in_page)
+    size_t at, i;
+    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
         return;
+    at = strlen(page);
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -24625,14 +24658,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}]}",
+    "{'url':'data:%y;base64,%b'}}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
-    NULL};
+    NULL,
+    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+    "{'type':'text','text':%t}"};
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -24769,7 +24804,9 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}"};
+    "{'type':'redacted_thinking','data':%t}",
+    NULL,
+    NULL};
 
 static const char *const tcall_anthropic_roles_[2] = {
     "{'role':'assistant','content':[", "{'role':'user','content':["};
@@ -24892,6 +24929,8 @@ static const tcall_forms_ tcall_ollama_forms_ = {
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL,
     NULL,
     NULL};
 
@@ -25038,7 +25077,9 @@ static const tcall_forms_ tcall_responses_forms_ = {
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "%j",
-    "%j"};
+    "%j",
+    NULL,
+    NULL};
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
@@ -25172,6 +25213,8 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
     "{'text':%t,'thought':true,'thoughtSignature':%s}",
+    NULL,
+    NULL,
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -25337,6 +25380,8 @@ static const tcall_forms_ tcall_interactions_forms_ = {
     "'is_error':true}",
     "{'type':'thought'<,'signature':%s>"
     "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL,
+    NULL,
     NULL};
 
 static const tcall_tool_form_ tcall_interactions_tools_ = {
