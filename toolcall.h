@@ -3041,7 +3041,8 @@ typedef enum tcall_stop {
 typedef struct tcall_answer {
     tcall_stop stop;
     /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
      * have done; or what scanning found. */
     int error;
     int calls;
@@ -3845,8 +3846,9 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
  * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
  * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
- * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
- * another version. After an error the conversation is empty. */
+ * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged, of
+ * another version, or have a call without its result, or a result without its
+ * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
 #endif
@@ -24310,9 +24312,10 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    if (!reader->in_page)
+    size_t at, i;
+    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
         return;
+    at = strlen(page);
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
