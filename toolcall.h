@@ -1113,15 +1113,15 @@ typedef struct tcall_string_ {
 /* A number that is read: its significant digits * 10^(zeros - places + power).
  */
 typedef struct tcall_number_ {
-    uint8_t state;  /* in the grammar of numbers */
-    bool minus : 1; /* sign of the number */
-    bool small : 1; /* sign of the exponent */
-    bool lost : 1;  /* digits were cut off, not all of them 0 */
-    int16_t zeros;  /* digits after those that count, all 0 */
-    int16_t places; /* digits after the point */
-    int16_t length; /* digits in all */
-    int16_t power;  /* the exponent, without its sign */
-    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus : 1;    /* sign of the number */
+    bool negative : 1; /* sign of the exponent */
+    bool lost : 1;     /* digits were cut off, not all of them 0 */
+    int16_t zeros;     /* digits after those that count, all 0 */
+    int16_t places;    /* digits after the point */
+    int16_t length;    /* digits in all */
+    int16_t power;     /* the exponent, without its sign */
+    int16_t count;     /* significant digits: neither the first nor last is 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 
@@ -3043,7 +3043,8 @@ typedef enum tcall_stop {
 typedef struct tcall_answer {
     tcall_stop stop;
     /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
      * have done; or what scanning found. */
     int error;
     int calls;
@@ -3847,8 +3848,9 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
  * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
  * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
- * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
- * another version. After an error the conversation is empty. */
+ * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged, of
+ * another version, or have a call without its result, or a result without its
+ * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
 #endif
@@ -4596,8 +4598,8 @@ static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
  * than 19 units, for 10^18 is more than 2^64 / 19. */
 static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
 {
-    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
-    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
+    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
     tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
     int count = 0, left;
@@ -4607,9 +4609,9 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
     tcall_binary_normalize_(&binary);
     left = number->top - count + 1;
     for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, small);
+        tcall_binary_multiply_(&binary, down);
     for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, large);
+        tcall_binary_multiply_(&binary, up);
     for (; left > 0; left--)
         power.fraction *= 10;
     tcall_binary_normalize_(&power);
@@ -5408,7 +5410,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     if (state == TCALL_N_MINUS_) {
         number->minus = true;
     } else if (state == TCALL_N_SIGN_) {
-        number->small = c == '-';
+        number->negative = c == '-';
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
@@ -5540,7 +5542,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
-    int power = number->small ? -number->power : number->power;
+    int power = number->negative ? -number->power : number->power;
     uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
     bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
     bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
@@ -5560,7 +5562,7 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
-    number->minus = number->small = false;
+    number->minus = number->negative = false;
     number->zeros = number->places = number->length = 0;
     number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;
@@ -10626,6 +10628,10 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
+/* A number, or the largest size where sizes are of 16 bits. */
+#define TCALL_SIZE_(number) \
+    ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -11528,8 +11534,9 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
     c.author = author;
     c.text = out->text;
     if (mem && size > pad) {
+        const size_t most = TCALL_SIZE_(TCALL_SPAN_);
         size = (size - pad) / sizeof *c.node;
-        c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
+        c.cap = (uint32_t)(size < most ? size : most);
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
     }
     c.steps = TOOLCALL_MAX_STEPS;
@@ -11552,7 +11559,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 {
     int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+    if (r == TCALL_OK && text.len >= TCALL_SIZE_(0xFFFFFF))
         r = TCALL_E_LIMIT;
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
@@ -11732,7 +11739,7 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     tcall_str text = tcall_ev_of_(e, tok);
     tcall_pattern pattern;
     tcall_search search;
-    size_t cost;
+    uint32_t len = (uint32_t)text.len, states;
     memset(&pattern, 0, sizeof pattern);
     memset(&search, 0, sizeof search);
     pattern.program = &e->program[node + 1];
@@ -11740,8 +11747,10 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
     search.memory = tcall_ev_scratch_(e, e->s->search);
     /* each character costs as much as the pattern is large */
-    cost = (text.len + 1) * (1 + pattern.states / 16);
-    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    states = 1 + pattern.states / 16;
+    e->steps = len < TOOLCALL_MAX_STEPS / states
+                   ? e->steps - (int32_t)((len + 1) * states)
+                   : -1;
     if (search.memory && e->steps >= 0)
         return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
@@ -12619,10 +12628,10 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    while (value.tok < tok) {
+    while (value.tok && value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
-        for (; value.tok + value.tok->span <= tok; index++)
+        for (; value.tok && value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
@@ -13320,6 +13329,23 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
         "default that its own schema refuses:", "change one of them");
 }
 
+/* Tells of keywords that others may check: here they say nothing. */
+static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
+{
+    static const char *const rows[][2] = {
+        {"nullable", "give null as one of its types"},
+        {"format", "say it by pattern or enum, or check it in the tool"}};
+    const char *value = tcall_node_value_(review->schema, schema);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        const char *text = tcall_text_get_(value, rows[i][0]);
+        if (text && *text != 'f') /* nullable: false */
+            tcall_schema_remark_(review->schema, review->author,
+                                 (size_t)(text - review->schema->text),
+                                 "keyword that is not checked:", rows[i][1]);
+    }
+}
+
 /* Does this error of {} mean that no object is right, whatever is in it? What
  * `then` and `else` say counts only for some. */
 static bool tcall_sr_refuses_objects_(const tcall_schema *s,
@@ -13371,6 +13397,7 @@ static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
     tcall_sr_bounds_(review, schema);
     tcall_sr_names_(review, schema);
     tcall_sr_default_(review, schema);
+    tcall_sr_unchecked_(review, schema);
 }
 
 /* Is this the node of a schema, and not of a keyword, list or map? */
@@ -15028,10 +15055,10 @@ static uint8_t tcall_char_kind_(uint32_t code)
     return kind;
 }
 
-/* Returns the small letter of a code point, in Latin-1 without its accent. */
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -15042,7 +15069,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* A small letter follows its capital, which mostly is even. */
+        /* A lower letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -15208,12 +15235,12 @@ static bool tcall_split_pair_(tcall_split_ *words)
  * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
-    bool small = false;
+    bool lower = false;
     words->word = words->folded;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
         bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && small);
+                    (c.capital && lower);
         if (ends && words->length > 0)
             return true;
         words->cursor += c.bytes;
@@ -15225,7 +15252,7 @@ static bool tcall_split_fold_(tcall_split_ *words)
         if (c.kind == TCALL_CHAR_MARK_)
             continue;
         tcall_split_put_(words, c.code);
-        small = !c.capital;
+        lower = !c.capital;
         if (c.kind == TCALL_CHAR_WIDE_)
             return tcall_split_pair_(words);
     }
@@ -15244,13 +15271,13 @@ static const char *tcall_skip_range_(const char *at, const char *end,
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (lower - start > 1 && after > lower &&
+             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
+        after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
         return 0;
@@ -15371,7 +15398,7 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Turns a word of ASCII letters that begins with a capital into small letters.
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
  */
 static void tcall_split_lower_(tcall_split_ *words)
 {
@@ -17480,7 +17507,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
     tcall_type type = tcall_json_type(value);
     level->object = NULL;
     level->item = NULL;
-    level->end = value.tok + value.tok->span;
+    level->end = value.tok ? value.tok + value.tok->span : NULL;
     if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
         level->object = (const tcall_object *)node->more;
     else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
@@ -17889,12 +17916,12 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
  * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    tcall_str near = call->arguments;
-    near.ptr += call->error_at;
-    near.len -= call->error_at;
+    tcall_str around = call->arguments;
+    around.ptr += call->error_at;
+    around.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "near", around, 24);
     tcall_write_start_(out, "received", call->arguments, 64);
 }
 
@@ -22228,6 +22255,9 @@ typedef struct tcall_forms_ {
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; NULL: each is a message. */
+    const char *next_image, *next_user;
 } tcall_forms_;
 
 static const char *tcall_form_of_(const tcall_forms_ *forms,
@@ -22546,7 +22576,8 @@ enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
 typedef struct tcall_message_ {
@@ -22593,7 +22624,7 @@ static void tcall_message_end_(tcall_message_ *message)
 {
     if (message->written == TCALL_MESSAGE_NONE_)
         return;
-    if (message->written == TCALL_MESSAGE_CALLS_) {
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
         tcall_write_text(message->out, "]");
     } else {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
@@ -22639,6 +22670,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const tcall_forms_ *forms)
 {
     tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
@@ -22646,9 +22678,14 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = item->kind == TCALL_ITEM_USER ? forms->next_user
+                                             : forms->next_image;
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+        message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -22673,8 +22710,11 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item)) {
-        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
-            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
@@ -24281,9 +24321,10 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at = strlen(page), i;
-    if (!reader->in_page)
+    size_t at, i;
+    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
         return;
+    at = strlen(page);
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -24633,14 +24674,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}]}",
+    "{'url':'data:%y;base64,%b'}}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
-    NULL};
+    NULL,
+    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+    "{'type':'text','text':%t}"};
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -24777,7 +24820,9 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}"};
+    "{'type':'redacted_thinking','data':%t}",
+    NULL,
+    NULL};
 
 static const char *const tcall_anthropic_roles_[2] = {
     "{'role':'assistant','content':[", "{'role':'user','content':["};
@@ -24900,6 +24945,8 @@ static const tcall_forms_ tcall_ollama_forms_ = {
     "{'id':%i,'function':{'name':%n,'arguments':%a}}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+    NULL,
+    NULL,
     NULL,
     NULL};
 
@@ -25046,7 +25093,9 @@ static const tcall_forms_ tcall_responses_forms_ = {
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "%j",
-    "%j"};
+    "%j",
+    NULL,
+    NULL};
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
@@ -25180,6 +25229,8 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
     "{'text':%t,'thought':true,'thoughtSignature':%s}",
+    NULL,
+    NULL,
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
@@ -25345,6 +25396,8 @@ static const tcall_forms_ tcall_interactions_forms_ = {
     "'is_error':true}",
     "{'type':'thought'<,'signature':%s>"
     "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL,
+    NULL,
     NULL};
 
 static const tcall_tool_form_ tcall_interactions_tools_ = {
@@ -26090,7 +26143,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
+        if ((int)++agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -26668,8 +26722,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
     return !agent->turn.plan &&
-           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            agent->turn.calls >= agent->desc.max_calls);
+           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            (int)agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -26795,7 +26849,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    if (agent->turn.rounds >= agent->desc.max_rounds)
+    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -27076,7 +27130,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        agent->tries >= desc->max_tries ||
+        (int)agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;

@@ -95,8 +95,7 @@ static int new_socket(int family)
 
 /* ---- names ---- */
 
-/* What getaddrinfo answers, the size of one write to a pipe, which arrives
- * whole or not at all. */
+/* What getaddrinfo answers. */
 typedef struct answer {
     int error;
     uint8_t count;
@@ -150,9 +149,6 @@ static void look_up(answer *to, const char *host, uint16_t port, int flags)
 }
 
 #ifndef TPORT_NO_THREADS
-typedef char answer_is_one_write[sizeof(answer) <= _POSIX_PIPE_BUF ? 1 : -1];
-
-/* Nobody waits in reading; the thread may wait in writing. */
 static int new_pipe(int ends[2])
 {
 #ifdef SOCK_CLOEXEC
@@ -164,51 +160,85 @@ static int new_pipe(int ends[2])
     (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 #endif
-    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
     return 0;
 }
 
-/* What the thread is given; it frees it. */
-typedef struct question {
-    int fd; /* of the pipe, to write the answer to */
+/* One name that is looked up, for all who have asked for it. It is in the list
+ * until the resolver has answered: that of a name which was given up keeps its
+ * thread, so while DNS is silent there may be as many as TPORT_RESOLVERS. The
+ * others wait for one of those threads. */
+struct tport_lookup {
+    struct tport_lookup *next;
+    int users;      /* who wait for it */
+    bool started;   /* it has a thread */
+    bool done;      /* answered, and not in the list any more */
+    uint32_t since; /* it was asked for, began, or another one ended */
+    int ends[2];    /* a pipe, which ends when it is done */
+    answer found;
     uint16_t port;
     char host[1]; /* and more */
-} question;
+};
+typedef struct tport_lookup lookup;
 
-/* Threads whose resolver has not answered. A name that was given up keeps its
- * thread: while DNS is silent they must not use up the process. */
-static pthread_mutex_t resolving_lock = PTHREAD_MUTEX_INITIALIZER;
-static int resolving;
+static pthread_mutex_t lookups_lock = PTHREAD_MUTEX_INITIALIZER;
+static lookup *lookups; /* the oldest first */
+static int resolvers;   /* threads */
 
-/* One more, or less. False: there are as many as may be. */
-static bool count_resolver(int more)
+static void unlist(const lookup *q)
 {
-    bool room;
+    lookup **at = &lookups;
 
-    pthread_mutex_lock(&resolving_lock);
-    room = resolving + more <= TPORT_RESOLVERS;
-    resolving += room ? more : 0;
-    pthread_mutex_unlock(&resolving_lock);
-    return room;
+    while (*at != q)
+        at = &(*at)->next;
+    *at = q->next;
 }
 
-/* Nobody may be listening any more: that is an error of write, no signal,
- * because all signals are blocked here. */
+static void free_lookup(lookup *q)
+{
+    drop(&q->ends[0]);
+    drop(&q->ends[1]);
+    free(q);
+}
+
+/* Tells those who wait. Answers the next one that has no thread, or NULL. */
+static lookup *finish(lookup *q, const answer *found)
+{
+    lookup *other, *next = NULL;
+
+    pthread_mutex_lock(&lookups_lock);
+    unlist(q);
+    q->found = *found;
+    q->done = true;
+    drop(&q->ends[1]);
+    if (q->users == 0)
+        free_lookup(q);
+    for (other = lookups; other; other = other->next) {
+        if (other->started)
+            continue;
+        other->since = tport_posix_now_ms(); /* the resolver is alive */
+        next = next ? next : other;
+    }
+    if (next)
+        next->started = true;
+    else
+        resolvers--;
+    pthread_mutex_unlock(&lookups_lock);
+    return next;
+}
+
 static void *resolver(void *user)
 {
-    question *q = (question *)user;
-    answer a;
+    lookup *q = (lookup *)user;
 
-    look_up(&a, q->host, q->port, 0);
-    while (write(q->fd, &a, sizeof a) < 0 && errno == EINTR)
-        continue;
-    close(q->fd);
-    free(q);
-    count_resolver(-1);
+    while (q) {
+        answer found;
+        look_up(&found, q->host, q->port, 0);
+        q = finish(q, &found);
+    }
     return NULL;
 }
 
-static int start_thread(question *q)
+static int start_thread(lookup *q)
 {
     pthread_t thread;
     sigset_t all, old;
@@ -223,34 +253,106 @@ static int start_thread(question *q)
     return e;
 }
 
-static int start_resolver(tport_posix *s)
+/* The lookup of this name, which may be under way already. NULL: errno says
+ * why there is none. */
+static lookup *find_lookup(const tport_posix *s)
 {
-    question *q;
-    int ends[2] = {-1, -1}, e = ENOMEM;
+    lookup **end = &lookups, *q;
 
-    if (!count_resolver(1))
-        return fail(s, TCALL_E_RESOLVE,
-                    "too many names wait for the resolver already");
-    q = (question *)malloc(sizeof *q + strlen(s->host));
-    s->since = tport_posix_now_ms();
-    if (q && (e = new_pipe(ends)) == 0) {
-        q->fd = ends[1];
-        q->port = s->port;
-        strcpy(q->host, s->host);
-        e = start_thread(q);
+    for (; *end; end = &(*end)->next)
+        if ((*end)->port == s->port && strcmp((*end)->host, s->host) == 0)
+            return *end;
+    q = (lookup *)malloc(sizeof *q + strlen(s->host));
+    if (!q)
+        return errno = ENOMEM, NULL;
+    memset(q, 0, sizeof *q);
+    q->port = s->port;
+    strcpy(q->host, s->host);
+    q->since = tport_posix_now_ms();
+    q->ends[0] = q->ends[1] = -1;
+    errno = new_pipe(q->ends);
+    q->started = errno == 0 && resolvers < TPORT_RESOLVERS;
+    if (q->started) {
+        errno = start_thread(q);
+        q->started = errno == 0;
+        resolvers += q->started;
     }
-    if (e == 0) {
-        s->fd = ends[0];
-        s->want = TCALL_WAIT_READ;
-        return TCALL_E_AGAIN;
+    if (errno && (resolvers == 0 || q->ends[0] < 0)) {
+        int e = errno;
+        free_lookup(q);
+        return errno = e, NULL;
     }
-    count_resolver(-1);
-    free(q);
-    drop(&ends[0]);
-    drop(&ends[1]);
-    return fail(s, TCALL_E_RESOLVE, strerror(e));
+    return *end = q;
 }
 
+static int start_resolver(tport_posix *s)
+{
+    int e = 0;
+
+    pthread_mutex_lock(&lookups_lock);
+    s->lookup = find_lookup(s);
+    if (s->lookup) {
+        s->lookup->users++;
+        s->fd = s->lookup->ends[0];
+    } else {
+        e = errno;
+    }
+    pthread_mutex_unlock(&lookups_lock);
+    s->since = tport_posix_now_ms();
+    s->want = TCALL_WAIT_READ;
+    return e ? fail(s, TCALL_E_RESOLVE, strerror(e)) : TCALL_E_AGAIN;
+}
+
+/* Milliseconds since something was heard of the resolver, or it was asked. */
+static uint32_t resolver_silence(const tport_posix *s)
+{
+    uint32_t since_asked = since(s->since), of_lookup;
+
+    pthread_mutex_lock(&lookups_lock);
+    of_lookup = since(s->lookup->since);
+    pthread_mutex_unlock(&lookups_lock);
+    return since_asked < of_lookup ? since_asked : of_lookup;
+}
+
+static void leave_lookup(tport_posix *s)
+{
+    lookup *q = s->lookup;
+
+    if (!q)
+        return;
+    s->lookup = NULL;
+    s->fd = -1;
+    pthread_mutex_lock(&lookups_lock);
+    q->users--;
+    if (q->users == 0 && !q->started)
+        unlist(q);
+    if (q->users == 0 && (q->done || !q->started))
+        free_lookup(q);
+    pthread_mutex_unlock(&lookups_lock);
+}
+
+static bool is_found(const tport_posix *s, answer *found)
+{
+    bool done;
+
+    pthread_mutex_lock(&lookups_lock);
+    done = s->lookup->done;
+    if (done)
+        *found = s->lookup->found;
+    pthread_mutex_unlock(&lookups_lock);
+    return done;
+}
+
+#else
+static uint32_t resolver_silence(const tport_posix *s)
+{
+    return since(s->since);
+}
+
+static void leave_lookup(tport_posix *s)
+{
+    (void)s;
+}
 #endif
 
 static const struct sockaddr *sockaddr_of(const tport_address *a)
@@ -262,7 +364,6 @@ static int take_answer(tport_posix *s, const answer *a)
 {
     int i;
 
-    drop(&s->fd);
     if (a->error || a->count == 0)
         return fail(s, TCALL_E_RESOLVE,
                     a->error ? gai_strerror(a->error) : "it has no address");
@@ -280,26 +381,27 @@ static int resolve(tport_posix *s)
      * means the loopback addresses. */
     const char *host = strcasecmp(s->host, "localhost") == 0 ? NULL : s->host;
     answer a;
-    ssize_t n;
 
-    if (s->fd < 0) {
-        look_up(&a, host, s->port, AI_NUMERICHOST);
-        if (a.error == EAI_NONAME)
-#ifdef TPORT_NO_THREADS
-            look_up(&a, host, s->port, 0);
-#else
-            return start_resolver(s);
-#endif
+#ifndef TPORT_NO_THREADS
+    if (s->lookup && !is_found(s, &a)) {
+        if (resolver_silence(s) < TPORT_RESOLVE_MS)
+            return TCALL_E_AGAIN;
+        leave_lookup(s);
+        return fail(s, TCALL_E_RESOLVE, "the resolver does not answer");
+    }
+    if (s->lookup) {
+        leave_lookup(s);
         return take_answer(s, &a);
     }
-    n = read(s->fd, &a, sizeof a);
-    if (n == (ssize_t)sizeof a)
-        return take_answer(s, &a);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
-        since(s->since) < TPORT_RESOLVE_MS)
-        return TCALL_E_AGAIN;
-    drop(&s->fd);
-    return fail(s, TCALL_E_RESOLVE, "the resolver does not answer");
+#endif
+    look_up(&a, host, s->port, AI_NUMERICHOST);
+    if (a.error == EAI_NONAME)
+#ifdef TPORT_NO_THREADS
+        look_up(&a, host, s->port, 0);
+#else
+        return start_resolver(s);
+#endif
+    return take_answer(s, &a);
 }
 
 /* ---- connecting ---- */
@@ -444,6 +546,7 @@ static void posix_end(void *user)
 {
     tport_posix *s = (tport_posix *)user;
 
+    leave_lookup(s);
     drop(&s->fd);
     s->up = false;
     drop_tries(s);
@@ -472,8 +575,8 @@ static void posix_wants(void *user, tcall_wait *wait)
             tcall_wait_ms(wait, left(s->last, TPORT_NEXT_MS));
     } else if (s->fd >= 0) {
         tcall_wait_handle(wait, s->fd, s->want);
-        if (!s->up)
-            tcall_wait_ms(wait, left(s->since, TPORT_RESOLVE_MS));
+        if (s->lookup && resolver_silence(s) < TPORT_RESOLVE_MS)
+            tcall_wait_ms(wait, TPORT_RESOLVE_MS - resolver_silence(s));
     }
 }
 

@@ -21,7 +21,8 @@
 extern "C" {
 #endif
 
-/* Milliseconds that the resolver gets, and all addresses together. */
+/* Milliseconds that the resolver may be silent, and that all addresses together
+ * may take. */
 #ifndef TPORT_RESOLVE_MS
 #define TPORT_RESOLVE_MS 10000
 #endif
@@ -35,8 +36,8 @@ extern "C" {
 #endif
 
 /* Names that may be looked up at a time, given-up ones included as long as the
- * resolver has not answered: each is a thread. The next one fails with
- * TCALL_E_RESOLVE. */
+ * resolver has not answered: each is a thread. Others wait for their turn; who
+ * asks for a name that is being looked up already waits for that. */
 #ifndef TPORT_RESOLVERS
 #define TPORT_RESOLVERS 32
 #endif
@@ -63,7 +64,8 @@ typedef struct tport_posix {
     /* The rest is private. */
     const char *host;
     uint16_t port;
-    int fd;         /* the connection, or the resolver's pipe; -1: none */
+    struct tport_lookup *lookup; /* of the name, while it is under way */
+    int fd;         /* the connection, or the lookup's pipe; -1: none */
     bool up;        /* fd is the connection */
     uint8_t want;   /* events that an AGAIN since the last byte waits for */
     uint32_t since; /* when the resolver, or the first address, was begun */

@@ -19,7 +19,8 @@ typedef enum tcall_stop {
 typedef struct tcall_answer {
     tcall_stop stop;
     /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_MEMORY, and block->need says how much would
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
      * have done; or what scanning found. */
     int error;
     int calls;

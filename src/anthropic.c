@@ -87,7 +87,9 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}"};
+    "{'type':'redacted_thinking','data':%t}",
+    NULL,
+    NULL};
 
 static const char *const tcall_anthropic_roles_[2] = {
     "{'role':'assistant','content':[", "{'role':'user','content':["};

@@ -83,6 +83,8 @@ static const tcall_forms_ tcall_gemini_forms_ = {
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
     "{'text':%t,'thought':true,'thoughtSignature':%s}",
+    NULL,
+    NULL,
     NULL};
 
 static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",

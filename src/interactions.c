@@ -96,6 +96,8 @@ static const tcall_forms_ tcall_interactions_forms_ = {
     "'is_error':true}",
     "{'type':'thought'<,'signature':%s>"
     "<,'summary':[{'type':'text','text':%t}]>}",
+    NULL,
+    NULL,
     NULL};
 
 static const tcall_tool_form_ tcall_interactions_tools_ = {

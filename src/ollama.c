@@ -51,6 +51,8 @@ static const tcall_forms_ tcall_ollama_forms_ = {
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
     NULL,
+    NULL,
+    NULL,
     NULL};
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */

@@ -83,14 +83,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 static const tcall_forms_ tcall_openai_forms_ = {
     "{'role':'user','content':%t}",
     "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}]}",
+    "{'url':'data:%y;base64,%b'}}",
     NULL,
     "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
     "<,'extra_content':{'google':{'thought_signature':%s}}>}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     "{'role':'tool','tool_call_id':%i,'content':%r}",
     NULL,
-    NULL};
+    NULL,
+    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+    "{'type':'text','text':%t}"};
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */

@@ -147,6 +147,9 @@ typedef struct tcall_forms_ {
     const char *failure;   /* a result that is an error */
     const char *reasoning; /* NULL: items that are never written */
     const char *data;      /* a reasoning that is no words */
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; NULL: each is a message. */
+    const char *next_image, *next_user;
 } tcall_forms_;
 
 static const char *tcall_form_of_(const tcall_forms_ *forms,
@@ -465,7 +468,8 @@ enum {
     TCALL_MESSAGE_NONE_,
     TCALL_MESSAGE_OPEN_,
     TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
 typedef struct tcall_message_ {
@@ -512,7 +516,7 @@ static void tcall_message_end_(tcall_message_ *message)
 {
     if (message->written == TCALL_MESSAGE_NONE_)
         return;
-    if (message->written == TCALL_MESSAGE_CALLS_) {
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
         tcall_write_text(message->out, "]");
     } else {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
@@ -558,6 +562,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const tcall_forms_ *forms)
 {
     tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
         tcall_write_bytes(out, item->text.ptr, item->text.len);
@@ -565,9 +570,14 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    tcall_write_form_(out, tcall_form_of_(forms, item), item);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = item->kind == TCALL_ITEM_USER ? forms->next_user
+                                             : forms->next_image;
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+        message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
@@ -592,8 +602,11 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
         tcall_write_named_(out, "{'role':'system','content':%n}",
                            request->system);
     while (tcall_history_next_(&history, out, &item)) {
-        if (after_result && provider->turns & TCALL_TURNS_ANSWERED &&
-            (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE))
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)

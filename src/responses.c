@@ -103,7 +103,9 @@ static const tcall_forms_ tcall_responses_forms_ = {
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "{'type':'function_call_output','call_id':%i,'output':%r}",
     "%j",
-    "%j"};
+    "%j",
+    NULL,
+    NULL};
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */

@@ -156,6 +156,23 @@ static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
         "default that its own schema refuses:", "change one of them");
 }
 
+/* Tells of keywords that others may check: here they say nothing. */
+static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
+{
+    static const char *const rows[][2] = {
+        {"nullable", "give null as one of its types"},
+        {"format", "say it by pattern or enum, or check it in the tool"}};
+    const char *value = tcall_node_value_(review->schema, schema);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        const char *text = tcall_text_get_(value, rows[i][0]);
+        if (text && *text != 'f') /* nullable: false */
+            tcall_schema_remark_(review->schema, review->author,
+                                 (size_t)(text - review->schema->text),
+                                 "keyword that is not checked:", rows[i][1]);
+    }
+}
+
 /* Does this error of {} mean that no object is right, whatever is in it? What
  * `then` and `else` say counts only for some. */
 static bool tcall_sr_refuses_objects_(const tcall_schema *s,
@@ -207,6 +224,7 @@ static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
     tcall_sr_bounds_(review, schema);
     tcall_sr_names_(review, schema);
     tcall_sr_default_(review, schema);
+    tcall_sr_unchecked_(review, schema);
 }
 
 /* Is this the node of a schema, and not of a keyword, list or map? */

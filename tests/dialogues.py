@@ -250,7 +250,7 @@ def dialogues(home):
         "cancel before another try": (ollama + busy, line("hello", r"again in") + [("^C-c", cancelled)]),
         "cancel while TLS begins": (f"{agent} --provider openai --base-url https://{silent}", line("hello", r"\d s ") + [("^C-c", cancelled)]),
         "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] [1-9]\d* s ")),
-        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 2"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash\s+answered:.*\n> $")]),
+        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 5"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash\s+answered:.*\n> $")]),
         "cancel a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 20"', re.escape(ASKED)) + line("y", r"\d s ") + [("^C-c", cancelled)]),
         "a wait at the end of the last line": (ollama + wide, [("=80x5", None), *line("hello", r"(wide){19} [|/\\-] "), ("^C-c", cancelled), *line("hello", r"hello\s+(wide){19} [|/\\-] "), ("^C-c", r"> hello\s+(wide){19}\s+turn [^|/\\-]*Stopped[^\n]*\n> $")]),
         "leave after a cancel": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled), *line("exit", r"LEFT [01]")]),
@@ -307,7 +307,20 @@ def kept(home):
     return model.agent, steps
 
 
-def pasted(name, text, then="", columns=80):
+def saved_before():
+    """Each conversation that an older edition saved goes on, also one in which calls wait."""
+    model = Model(lambda body: f"heard {len(model.requests)}.")
+    steps = []
+    for file in sorted((pathlib.Path(__file__).parent / "saved").glob("*.saved")):
+        word = file.stem.split("-")[0]
+        steps += line(f"/load {file}", rf"{file.stem}\.saved goes on\..*\n> $")
+        steps += line(f"say {word}", rf"> say {word}\n(?:(?!error|> ).)*heard \d+\..*\n> $")
+    steps.append((lambda pane: "was dropped" not in pane.shown(), None))
+    rows = pathlib.Path(__file__).parent / "saved" / "15-waits-granted.rows"
+    return model.agent, steps + line(f"/load {rows}", r"no saved conversation.*\n> $") + line("/quit", "LEFT 0")
+
+
+def pasted(name, text, then=""):
     """A text that is pasted is one request, whatever it holds."""
     model = Model(lambda body: "heard %d" % sum(m["role"] == "user" for m in body["messages"]))
 
@@ -315,7 +328,7 @@ def pasted(name, text, then="", columns=80):
         """what was pasted did not arrive as it was"""
         return len(model.requests) == 1 and model.said() == [text.rstrip("\n") + then]
     whole.__doc__ = f"{name} did not arrive as it was"
-    return model.agent, [("<" + text, None), ("~0.2", None), (then, None), (ENTER, r"heard 1.*\n> $"), (whole, None), *line("more", r"heard 2.*\n> $")], columns
+    return model.agent, [("<" + text, None), ("~0.2", None), (then, None), (ENTER, r"heard 1.*\n> $"), (whole, None), *line("more", r"heard 2.*\n> $")]
 
 
 def at_limit(*answers, requests):
@@ -338,6 +351,16 @@ def equal_calls():
     return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
 
 
+def broken():
+    """A word longer than the window breaks at its edge, and the next begins a row."""
+    model = Model(lambda body: "see " + "a" * 120 + " end")
+
+    def rows(pane):
+        """the rows of the answer"""
+        return re.search(r"\nsee\n(a{60}\n){2}end\n", "\n".join(pane.rows()))
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], 60
+
+
 PROSE = ("The quick brown fox jumps over the lazy dog, grüßt Zoë und naïve Ångströms; "
          "über wäre es schöner, meinte Øystein, und ging — früher oder später — heim. " * 3).strip()
 CJK = "温度は二十五度です。" * 14
@@ -355,10 +378,10 @@ def wrapped(text, columns, words):
         answer = shown[begin:end]
         wide = [sum(2 if ord(c) > 0x2E80 else 1 for c in row) for row in answer]
         return (" " if words else "").join(answer) == text and max(wide) <= columns and all(w > columns - 16 for w in wide[:-1])
-    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], columns
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)]
 
 
-def refused(home, columns):
+def refused(columns):
     """A refusal is a line with its reason, red, and nothing else is said of it."""
     def readable(pane):
         """the refusal is no line of its own, or is no red one"""
@@ -366,7 +389,7 @@ def refused(home, columns):
         return (re.search(r"\n  ✗ /pin: 99 is over the maximum 27", joined) and "refused" not in joined
                 and "success" not in joined and re.search(r"\x1b\[31m(\x1b\[\d+m)*  ✗ /pin", pane.colours())
                 and re.search(r"1 call, ", joined) and (columns < 80 or re.search(r"^  turn .* bytes of memory$", "\n".join(rows), re.M)))
-    return f"{BUILD}/agent --yes", line("switch gpio line 99 on", r"could not\s+do it.*\n> $") + [(readable, None)], columns
+    return f"{BUILD}/agent --yes", line("switch gpio line 99 on", r"could not\s+do it.*\n> $") + [(readable, None)]
 
 
 def one_figure(home):
@@ -374,7 +397,7 @@ def one_figure(home):
     def same(pane):
         """the figures of memory"""
         page = subprocess.run([BUILD / "trace", f"{home}/figure"], capture_output=True, text=True).stdout
-        found = [re.search(p, t).group(1) for p, t in ((r"(\d+) bytes of memory", pane.shown()), (r"Memory: (\d+) of", pane.shown()),
+        found = [re.search(p, t).group(1) for p, t in ((r"(\d+)\s+bytes\s+of\s+memory", pane.shown()), (r"Memory: (\d+) of", pane.shown()),
                                                        (r"Memory: (\d+) bytes", page))]
         return len(set(found)) == 1
     return f"{BUILD}/agent --yes --trace {home}/figure", line("switch gpio line 99 on", r"could not\s+do it.*\n> $") + line("/memory", r"are in use.*\n> $") + [(same, None)]
@@ -384,7 +407,7 @@ def time_of_tool(home):
     """The person's three seconds are not the tool's."""
     def short(pane):
         """the time of the tool"""
-        return int(re.search(r"created new\.txt.*?\((\d+) ms\)", pane.shown(), re.S).group(1)) < 3000
+        return int(re.search(r"created.*?\((\d+) ms\)", pane.shown(), re.S).group(1)) < 3000
     return (f"{BUILD}/agent --workspace {home}",
             line('write "x" to "new.txt"', re.escape(ASKED)) + [("~3", None), *line("y", r"created new\.txt.*\n> $"), (short, None)]
             + line('write "x" to "new.txt"', r"valid  approved.*\n> $") + [(lambda pane: pane.shown().count(ASKED) == 1, None)]
@@ -424,35 +447,77 @@ def resized():
     return f"{BUILD}/agent", [("half", "> half$"), ("=50x20", None), ("~0.3", None), ("=90x20", None), ("~0.3", None), (" more", "> half more$"), (one, None)]
 
 
-def rows_of_the_findings(home):
-    """A row of the newcomer's findings is a dialogue here, at three widths where its looks
-    matter."""
+def piped(home):
+    """Input and words are one request."""
+    model = Model(lambda body: "heard it")
+
+    def joined(pane):
+        """the request"""
+        return model.said() == ["summarise this\n\n" + pathlib.Path(home, "a.txt").read_text().strip()]
+    return f"cat {home}/a.txt | {model.agent} summarise this", [("", r"heard it.*LEFT 0"), (joined, None)]
+
+
+def forgotten(home):
+    """What is dropped is told once; what is too long names the option."""
+    model = Model(lambda body: "heard it")
+    pathlib.Path(home, "long").write_text("".join(f"{n} " + "word " * 3000 + "\n" for n in range(14)))
+
+    def once(pane):
+        """what was dropped"""
+        shown = pane.shown()
+        return shown.count("was dropped") == 1 and "--memory gives more" in shown and len(model.requests) == 14
+    return f"{model.agent} --lines --memory 128K < {home}/long 2>&1 | grep -v ^..*word", [("", r"LEFT 0"), (once, None)]
+
+
+def rows_of_the_findings(home, columns):
+    """A row of the newcomer's findings is a dialogue here."""
+    agent = f"{BUILD}/agent"
     lines = "line one\nline two\n\tthree \"three\"\n/quit\n"
     asked = line(SWITCH, re.escape(ASKED))
-    return {
+    rows = {
         "5, 6: /load and /save lose nothing": kept(home),
+        "5: what was saved before": saved_before(),
         "11: a limit is asked about": at_limit("y", "n", requests=6),
         "11: a limit that stays": at_limit("n", requests=3),
         "11: equal calls end": equal_calls(),
-        **{f"12: a paste at {n}": pasted("a paste", lines, columns=n) for n in (60, 80, 120)},
+        "12: a paste": pasted("a paste", lines),
         "12: a paste, and more": pasted("a paste, and more,", lines.rstrip("\n"), " and more"),
-        "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 60}\n" for n in range(300))),
+        "12: a long paste": pasted("a long paste", "".join(f"{n}: {'x' * 50}\n" for n in range(300))),
         "12: a paste of one word": pasted("a word", "grüße 温度"),
-        **{f"14, 17: a refusal at {n}": refused(home, n) for n in (60, 80, 120)},
+        "13: a pipe": piped(home),
+        "14, 17: a refusal": refused(columns),
         "15, 28: whose time, and what nobody is asked": time_of_tool(home),
         "16: one figure of memory": one_figure(home),
-        **{f"17: words at {n}": wrapped(PROSE, n, True) for n in (60, 80, 120)},
-        **{f"17: wide characters at {n}": wrapped(CJK, n, False) for n in (60, 80, 120)},
-        "19: an option has its name": (f"{BUILD}/agent --provider ollama --base-url http://192.0.2.1:1 hello", [("", r"use https://, or --plain-http\n.*LEFT 1")]),
+        "17: words": wrapped(PROSE, columns, True),
+        "17: wide characters": wrapped(CJK, columns, False),
+        "18: a way out": (agent, [("", r"/help .*/quit .*\n> $"), *line("help", r"/tools.*/quit.*\n> $"), *line(":q", "LEFT 0")]),
+        "19: an option has its name": (f"{agent} --provider ollama --base-url http://192.0.2.1:1 hello", [("", r"use https://, or --plain-http\n.*LEFT 1")]),
+        "20: a replay": (f"{agent} --standin ollama --trace {home}/played {INCH} 2>&1 | grep -c 25.4; {agent} --replay {home}/played {INCH}; "
+                         f"{agent} --replay {home}/played --model other {INCH}",
+                         [("", r"answers from (?:(?!not as).)*2 requests are not as in the trace\..*\"other\".*\"stand-in\".*LEFT 0")]),
         "22: typing ahead": typed_ahead(),
         "22: pasting ahead": pasted_ahead(),
         "22: a resize": resized(),
-        "22: Ctrl-C to a question": (f"{BUILD}/agent", asked + [("^C-c", r"default n\] *\n  ✗ permission was denied\n  turn [^\n]*\nStopped\.\n> $")]),
+        "22: Ctrl-C to a question": (agent, asked + [("^C-c", r"default\s+n\] *\n  ✗ permission was denied\n  turn [^>]*\nStopped\.\n> $")]),
+        "29: what is forgotten": forgotten(home),
     }
+    return {f"{name}, {columns} columns": (*row, columns) for name, row in rows.items()}
+
+
+def at_each_width(home):
+    found = {"17: a long word": broken()}
+    for columns in 60, 80, 120:
+        folder = pathlib.Path(home, str(columns))
+        folder.mkdir(mode=0o755)
+        (folder / "empty").touch()
+        (folder / "a.txt").write_text("first\nold line\nlast\n")
+        (folder / "long.txt").write_text("one line\n")
+        found.update(rows_of_the_findings(str(folder), columns))
+    return found
 
 
 # They need libedit.
-EDITED = ["Ctrl-C drops each line", "an empty line", "22: typing ahead", "22: pasting ahead", "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
+EDITED = ["Ctrl-C drops each line", "an empty line", *(f"22: {what} ahead, {n} columns" for what in ("typing", "pasting") for n in (60, 80, 120)), "left and insert", "home and end", "the line before", "UTF-8 is deleted whole"]
 
 # They need bubblewrap, and a system that lets it.
 SANDBOXED = ["a tool that takes long", "cancel a tool that takes long"]
@@ -491,11 +556,10 @@ def main():
     with tempfile.TemporaryDirectory() as home, concurrent.futures.ThreadPoolExecutor(6) as pool:
         os.chmod(home, 0o755)  # root's programs run as a user of their own
         pathlib.Path(home, "grüße.txt").write_text("hällo wörld\n")
-        pathlib.Path(home, "empty").touch()
         pathlib.Path(home, "a.txt").write_text("first\nold line\nlast\n")
         pathlib.Path(home, "long.txt").write_text("".join(f"Line {n}\n" for n in range(1, 61)))
         wanted = sys.argv[1:]
-        jobs = [(n, name, *rest) for n, (name, rest) in enumerate({**dialogues(home), **rows_of_the_findings(home)}.items()) if not wanted or name in wanted]
+        jobs = [(n, name, *rest) for n, (name, rest) in enumerate({**dialogues(home), **at_each_width(home)}.items()) if not wanted or name in wanted]
         if b"toolcall/history" not in (BUILD / "agent").read_bytes():
             check.skip("dialogues: " + ", ".join(EDITED), "the agent has no libedit")
             jobs = [job for job in jobs if job[1] not in EDITED]

@@ -78,7 +78,8 @@ def fault(provider, text):
 
 # ---- who may follow whom ----
 
-# Their servers, or models that run on them, refuse what a user says right after a result.
+# Their servers, or models that run on them, refuse what a user says right after a result,
+# and two messages of one side in a row.
 ANSWERED = ("mistral", "azure", "github", "llamacpp", "lmstudio")
 
 
@@ -103,11 +104,12 @@ def kinds(body):
 
 def disorder(provider, text):
     """What is wrong with the order of a request, or None."""
-    said = [x for x in kinds(exact(text)) if x[0] not in ("system", "reasoning", "thought")]
+    said = [(role, ["said"] if set(found) == {"said"} else found)
+            for role, found in kinds(exact(text)) if role not in ("system", "reasoning", "thought")]
     if not said or said[0][0] != "user" or said[-1][0] != "user":
         return f"begins or ends with the model: {said}"
     due = 0  # results that have to come
-    after = "user"
+    before = (None, [None])
     for role, found in said:
         if role == "model" and due and found != ["call"]:  # of a list of items
             return f"the model speaks before {due} results: {said}"
@@ -115,12 +117,13 @@ def disorder(provider, text):
             return f"the user speaks before {due} results: {said}"
         if provider == "gemini" and "result" in found and found != ["result"] * due:
             return f"{found} for {due} calls: {said}"
-        if provider == "anthropic" and role == after != "user":
+        if provider == "anthropic" and role == before[0]:
             return f"the same side twice: {said}"
-        if provider in ANSWERED and found == ["said"] and role == "user" and after == "result":
-            return f"the user after a result: {said}"
+        if provider in ANSWERED and found == ["said"] and (
+                (role, found) == before or (role, before[1][-1]) == ("user", "result")):
+            return f"the same side twice, or the user after a result: {said}"
         due += found.count("call") - found.count("result")
         if due < 0:
             return f"results without a call: {said}"
-        after = "result" if found[-1] == "result" else role
+        before = role, found
     return f"{due} results are missing: {said}" if due else None

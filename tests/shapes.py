@@ -5,6 +5,7 @@ Everything that is made is compiled, as C99 and as C++11.
 """
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ from checks import Checks
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "shapes_made")
 SHAPES = os.path.join(ROOT, "build", "shapes")
+FULL = os.environ.get("SHAPES_FULL") == "1"
 
 # The schema of a member, and its kind.
 KINDS = [
@@ -98,6 +100,9 @@ REFUSED = [
     ({"type": "number", "multipleOf": 0.01}, "", "multipleOf"),
     ({"type": "integer", "multipleOf": 5}, "", "multipleOf"),
     ({"type": "integer", "minimum": 1e300}, "", "minimum"),
+    ({"type": "number", "minimum": 5, "maximum": 4.5}, "", "minimum"),
+    ({"type": "number", "exclusiveMinimum": 5, "maximum": 5}, "", "exclusiveMinimum"),
+    ({"type": "number", "minimum": 5, "exclusiveMaximum": 5}, "", "minimum"),
     ({"type": "integer", "minimum": 5, "maximum": 4}, "", "minimum"),
     ({"type": "array", "uniqueItems": True}, "", "uniqueItems"),
     ({"type": "array", "prefixItems": [{}]}, "", "prefixItems"),
@@ -175,6 +180,8 @@ DEFAULTS = [
     ({"type": "string", "default": "a\"b\\\n\x01??="}, r'defaults("a\"b\\\n\001?\?="), string(0, 64)'),
     ({"type": "string", "default": "x" * 70}, 'defaults("%s"), string(0, 70)' % ("x" * 70)),
     ({"type": "string", "maxLength": 2, "default": "abc"}, "optional, characters(0, 2)"),
+    ({"type": "string", "maxLength": 2, "default": "ää"}, 'defaults("ää"), characters(0, 2)'),
+    ({"type": "string", "minLength": 2, "default": "ä"}, "optional, string(2, 64)"),
     ({"enum": ["a", "1 b"], "default": "1 b"}, "defaults(NAME_word_1_b), choice(NAME)"),
     ({"enum": ["a"], "default": "b"}, "optional, choice(NAME)"),
     ({"type": ["string", "null"], "default": None}, "optional, or_null(string(0, 64))"),
@@ -185,7 +192,7 @@ DEFAULTS = [
 # Names as they are sent, and in C.
 NAMES = [("plain", "plain"), ("int", "int_value"), ("class", "class_value"), ("me", "me_value"), ("ROW", "ROW_value"),
          ("errno", "errno_value"), ("given_", "given__value"), ("2d", "member_2d"), ("a-b", "a_b"), ("a.b", "a_b_2"), ("a b!", "a_b_3"),
-         ("ä", "member"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
+         ("ä", "member"), ("_Bool", "member__Bool"), ("INT8_MAX", "INT8_MAX_value"), ("TCALL_OK", "member_TCALL_OK"), ("北京", "member_2"), ("_id", "_id"), ("$top", "top"), ("A", "A"), ("a", "a"), ("quo\"te\\", "quo_te"),
          ("%s", "s"), ("", "member_3")]
 
 check = Checks("shapes")
@@ -203,11 +210,11 @@ def shapes(value, *options, name="schema.json"):
 COMPILERS = [c for c in ("gcc -std=c99 -Wconversion -xc", "g++ -std=c++11 -xc++") if shutil.which(c.split()[0])]
 
 
-def compiles(rows, what):
+def compiles(rows, what, *options):
     check(COMPILERS, "neither gcc nor g++ is installed")
     for compiler in COMPILERS:
         done = subprocess.run(compiler.split() + ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-I" + ROOT, "-fsyntax-only",
-                                                  "-DTOOLCALL_SHAPE_LEVELS=9", "-"],
+                                                  *(options or ("-DTOOLCALL_SHAPE_LEVELS=9",)), "-"],
                               input='#include "toolcall.h"\n' + rows, capture_output=True, text=True)
         check(done.returncode == 0, "%s: %s: %s" % (what, compiler, done.stderr))
 
@@ -362,9 +369,83 @@ def rule():
         check((done.returncode == 0) == works == os.path.exists(path + ".h"), "make: %s %s" % (done.stdout, done.stderr))
 
 
+# Names that the language, its headers or toolcall.h have, and numbers at the edges of types.
+WORDS = ["a", "b", "A", "a b", "a.b", "", "ä", "_x", "__x", "_X", "_Bool", "me", "ROW", "given_", "none_", "count", "items", "near", "float",
+         "main", "NULL", "TRUE", "bool", "errno", "INT32_MAX", "CHAR_BIT", "size_t", "int32_t", "tcall_str", "TCALL_OK", "tcall", "x" * 200,
+         "named", "defaults", "word_count", "names_", "shape", "item", "co_await", "linux", "*/", "/*", "??/", "%s", "\n"]
+EDGES = [0, 1, -1, 5, 254, 255, 65534, 65535, 2**31 - 1, 2**31, -2**31, -2**31 - 1, 2**53 + 1, 2**63 - 1, 2**63, -2**63, 1e18, 1e30, -1e30, 1e300,
+         0.5, -0.25, 1e-6, 1e-7, 9e12, 9.1e12, 123456.654321]
+
+
+def random_schema(dice, depth=1):
+    """Some schema, most of them odd."""
+    kind = dice.choice(["string", "integer", "number", "boolean", "array", "object", "enum", "words", "types", "anyOf", "oneOf", "allOf"])
+    if depth > 3 and kind in ("array", "object", "anyOf", "oneOf", "allOf"):
+        kind = "string"
+    made = {"type": kind}
+    if kind in ("integer", "number"):
+        made.update((k, dice.choice(EDGES)) for k in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "default") if dice.random() < 0.35)
+    elif kind in ("string", "array"):
+        ends = ("minLength", "maxLength") if kind == "string" else ("minItems", "maxItems")
+        made.update((k, dice.choice([0, 1, 2, 8, 100, 16384, 65533, 65534, 65535, 2**31])) for k in ends if dice.random() < 0.4)
+        if kind == "array":
+            made["items"] = random_schema(dice, depth + 1)
+        elif dice.random() < 0.5:
+            made["default"] = dice.choice(WORDS + ["é" * 5, "x\u0001b", "\\\""])
+    elif kind == "object":
+        made["properties"] = {dice.choice(WORDS): random_schema(dice, depth + 1) for _ in range(dice.randint(0, 4))}
+        made["required"] = [name for name in made["properties"] if dice.random() < 0.5]
+        made["additionalProperties"] = dice.random() < 0.5
+    elif kind == "enum":
+        made = {"enum": [dice.choice(WORDS) for _ in range(dice.randint(1, 6))]}
+        made["default"] = made["enum"][0]
+    elif kind == "words":
+        made = {"enum": ["%s%d" % (dice.choice("vw"), i) for i in range(dice.choice([100, 128, 254, 255]))]}
+    elif kind == "types":
+        made["type"] = dice.sample(["string", "integer", "number", "boolean", "null", "array", "object"], dice.randint(1, 7))
+    elif kind != "boolean":
+        made = {kind: [random_schema(dice, depth + 2) for _ in range(dice.randint(1, 3))]}
+    if dice.random() < 0.2:
+        made["description"] = dice.choice(WORDS)
+    return made
+
+
+def always_compiles(definitions, what):
+    """What is made compiles, whatever is refused."""
+    code, rows, said = shapes(definitions, "--tools", "TOOLS")
+    if check(code in (0, 1), "%s: exit code %d: %s" % (what, code, said[-300:])):
+        compiles(rows, what, "-Wno-overlength-strings", "-DTOOLCALL_SHAPE_LEVELS=30")
+
+
+def odd():
+    """Two enums that are too long together, and random definitions with names that others have: none may make a
+    header that does not compile. SHAPES_FULL=1 takes 300 files of them, and all real ones, instead of some."""
+    long = {"anyOf": [{"enum": ["%s%d" % (c, i) for i in range(150)]} for c in "vw"]}
+    code, rows, said = shapes(tool("long", long))
+    check(code == 1 and "more than 254 words" in said and not rows.strip(), said)
+    for seed in range(300 if FULL else 12):
+        dice = random.Random(seed)
+        always_compiles([{"name": dice.choice(WORDS), "inputSchema": {"type": "object", "properties": {
+            dice.choice(WORDS): random_schema(dice) for _ in range(dice.randint(1, 4))}}} for _ in range(8)], "odd %d" % seed)
+    header = os.path.join(OUT, "3d-x.h")
+    shapes(tool("a*/ b", {}), "-o", header)
+    compiles('#include "%s"\n' % header, "a name that no macro has")
+
+
+def real():
+    """The definitions of real tools."""
+    folder = os.path.join(ROOT, "..", "shared", "data", "schemas")
+    files = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    if not files:
+        print("shapes: ../shared/data is absent, real definitions are skipped")
+    for name in files[:: 1 if FULL else 8]:
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            always_compiles(f.read(), name)
+
+
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for part in (kinds, refused, defaults, names, forms, options, rule):
+    for part in (kinds, refused, defaults, names, forms, options, rule, odd, real):
         part()
     return check.end()
 

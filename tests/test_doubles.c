@@ -274,7 +274,7 @@ static void test_hard(void)
         if (i % 5 >= 3) /* from 2^-60 to 2^60 */
             bits = bits % ((uint64_t)120 << 52) + ((uint64_t)963 << 52);
         around(bits % most, (int)(roll() % 1260),
-               i % 2 ? 1 : 1 + roll() % 2000);
+               i % 2 ? 1 : (size_t)(1 + roll() % 2000));
     }
 }
 

@@ -507,8 +507,8 @@ static bool answers_its_call(void)
 
 static void test_old(const struct old *old)
 {
-    static const char *const done[] = {
-        SAYS("Done."), SAYS("Done."),
+    static const char *const done[] = {SAYS("Done."), SAYS("Done.")};
+    static const char *const done_there[] = {
         "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
         "\"text\",\"text\":\"Done.\"}],\"stop_reason\":\"end_turn\"}"};
     tcall_str saved, old_rows;
@@ -532,7 +532,7 @@ static void test_old(const struct old *old)
     CHECK(items == old->items && calls == old->calls &&
           results == old->results);
     CHECK(is_whole(old->loaded != TCALL_OK) && answers_its_call());
-    canned = done + (old->provider == &tcall_anthropic ? 2 : 0);
+    canned = old->provider == &tcall_anthropic ? done_there : done;
     if (old->loaded == TCALL_OK) {
         tcall_agent_desc desc = describe(&tcall_openai, 1);
         canned = done;

@@ -109,8 +109,8 @@ static void test_forms(void)
     } forms[] = {
         {&tcall_openai,
          "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\","
-         "\"image_url\":{\"url\":\"data:image/png;base64,Zm9v\"}}]},",
-         "{\"role\":\"user\",\"content\":\"What?\"}"},
+         "\"image_url\":{\"url\":\"data:image/png;base64,Zm9v\"}},",
+         "{\"type\":\"text\",\"text\":\"What?\"}]}"},
         {&tcall_responses,
          "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\","
          "\"detail\":\"auto\",\"image_url\":\"data:image/png;base64,Zm9v\"}]},",

@@ -422,6 +422,7 @@ static void test_no_retry_when_fresh(void)
         memset(&s, 0, sizeof s);
         memset(&x, 0, sizeof x);
         s.peers = deaf;
+        s.most = 256;
         tport_http_init(&h, script_stream(&s), "host", "");
         t = tport_http_transport(&h);
         CHECK_INT(open_all(&t, &q, &x.res), 0);

@@ -222,7 +222,7 @@ static void globs(void)
         put(at("ws/%s", names[i]), "found\n");
     PART(fast("glob", "{\"pattern\":\"*\"}", TCALL_OK, 1) &&
          says("new\\x0aline\n") && says("esc\\x1b[1m\n") && says("quo\"te\n") &&
-         says("bad\xEF\xBF\xBDutf8\n"));
+         says("bad\\xffutf8\n"));
     PART(fast("grep", "{\"pattern\":\"found\"}", TCALL_OK, 1) &&
          says("new\\x0aline:1:found\n"));
     PART(fast("list", "{}", TCALL_OK, 1) && says("  new\\x0aline\n"));
@@ -509,6 +509,68 @@ static void large(void)
     row("G08", all, "a line of 16 MB");
 }
 
+/* Lines longer than the memory for one: what matches is what matches in memory,
+ * wherever the text lies, and is shown. */
+static void skimmed(void)
+{
+    static const char *const patterns[] = {
+        "KEY",     "aKEY",       "a{3}KEY",  "^KEY",      "^[ab]*KEY",  "KEY$",
+        "a+KEYb*", "KEYb*a$",    "(ab)+KEY", "K.{1,20}Y", "x{20}y",     "K|Z",
+        "[ab]KEY", "b{2,4}aKEY", "a?KEY",    "bKEY.*b",   "ab{,3}KEYa", "EY",
+        "k.?y",    "[^b]KEY",    "(?i)key",  "KEY[ab]b"};
+    static char line[90000], pattern_memory[TTOOL_PATTERN_MEMORY];
+    static ttool_pattern pattern;
+    uint32_t seed = 7;
+    int i, p, wrong = 0, found = 0;
+    all = true;
+    make_tree();
+    for (i = 0; i < 60; i++) {
+        size_t len = 15000 + (size_t)i * 1200, n, key;
+        int fd = open(at("ws/long"), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+        for (n = 0; n < len; n++) {
+            seed = seed * 1664525u + 1013904223u;
+            line[n] = "ab"[seed >> 31];
+        }
+        seed = seed * 1664525u + 1013904223u;
+        key = i % 5 == 0 ? 0 : i % 5 == 1 ? len - 3 : seed % (len - 3);
+        if (i % 7)
+            memcpy(line + key, "KEY", 3);
+        line[len] = '\n';
+        PART(write(fd, "first\n", 6) == 6 &&
+             write(fd, line, len + 1) == (ssize_t)(len + 1) &&
+             write(fd, "last\n", 5) == 5);
+        close(fd);
+        for (p = 0; p < (int)TCALL_ARRAY_LEN(patterns); p++) {
+            char arguments[128];
+            bool want, got;
+            PART(ttool_pattern_compile(&pattern, tcall_str_of(patterns[p]),
+                                       TTOOL_LINES, pattern_memory,
+                                       sizeof pattern_memory) == TCALL_OK);
+            want = ttool_pattern_find(&pattern, line, line + len) != NULL;
+            snprintf(arguments, sizeof arguments,
+                     "{\"pattern\":\"%s\",\"path\":\"long\"}", patterns[p]);
+            PART(call("grep", "%s", arguments) == TCALL_OK);
+            got = strstr(result, "long:2:") != NULL;
+            found += got;
+            if (want != got && ++wrong < 5)
+                printf("     %s of %u at %u: %d, not %d\n", patterns[p],
+                       (unsigned)len, (unsigned)key, got, want);
+            PART(!got || strstr(result, "[...]"));
+        }
+    }
+    PART(wrong == 0 && found > 300);
+    row("G13", all, "a line that is skimmed, then searched");
+    all = true;
+    clock_tick = 3000; /* each look at the clock */
+    PART(call("grep", "{\"pattern\":\"none[0-9]\",\"path\":\"long\"}") ==
+             TCALL_OK &&
+         says("time is up") && !says("[no match]") && !says("cut after"));
+    PART(call("grep", "{\"pattern\":\"[c-e]\"}") == TCALL_OK &&
+         says("time is up") && !says("[no match]"));
+    clock_tick = 0;
+    row("G14", all, "time is up within a file");
+}
+
 /* -- Notices, which no file can forge: G12 -------------------------------- */
 
 /* Everything that begins a line of the result like a notice, or like the
@@ -585,7 +647,7 @@ int main(void)
     static const group groups[] = {
         {"forgeries", forgeries}, {"perl", perl},   {"globs", globs},
         {"greps", greps},         {"edges", edges}, {"long_lines", long_lines},
-        {"large", large}, /* the last: not where it
+        {"skimmed", skimmed},     {"large", large}, /* the last: not where it
                              has to be quick */
     };
 

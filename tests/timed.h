@@ -2,7 +2,7 @@
  * timed.h - how long something took
  *
  * A busy machine may take longer, so this decides only where TEST_TIMED is
- * set, as make test-peers does; elsewhere it is printed.
+ * set, as make test-timed does; elsewhere it is printed.
  */
 #ifndef TIMED_H
 #define TIMED_H

@@ -16,8 +16,18 @@ static char shown[1 << 16];
 static size_t result_size;
 static bool result_strict = true;
 
-/* Requests of one turn. */
+/* Requests of one turn; the next one is not sent: it answers TCALL_E_LIMIT. The
+ * agent may send one more, for what the last one brings is not run. */
 static int max_rounds = 1;
+static const tcall_agent *turn_agent;
+static int (*turn_opens)(void *user, const tcall_request *req,
+                         tcall_response *res);
+
+static int turn_open(void *user, const tcall_request *req, tcall_response *res)
+{
+    return turn_agent->turn.rounds < max_rounds ? turn_opens(user, req, res)
+                                                : TCALL_E_LIMIT;
+}
 
 static int fire(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
@@ -83,9 +93,12 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
     ad.model = "m";
     ad.key = "sk-canary";
     ad.stream = stream;
-    ad.max_rounds = max_rounds;
+    ad.max_rounds = max_rounds + 1;
     tport_http_init(&h, script_stream(s), "host", "");
     ad.transport = tport_http_transport(&h);
+    turn_agent = &a;
+    turn_opens = ad.transport.open;
+    ad.transport.open = turn_open;
     runs = 0;
     shown[0] = '\0';
     if (tcall_init(&tc, &d) < 0 || tcall_agent_init(&a, &ad) < 0)

@@ -240,16 +240,37 @@ static bool ttool_plain_(const char *atom, char *c)
     return (unsigned char)*c < 0x80 && (escaped ? !word : !strchr("([.^$", *c));
 }
 
+/* The most bytes that an atom takes with the quantifier between its end and
+ * `to`; SIZE_MAX: any number. */
+static size_t ttool_atom_most_(const char *atom, const char *end,
+                               const char *to)
+{
+    size_t most = 0;
+    if (*atom == '(' || (end < to && (*end == '*' || *end == '+')))
+        return SIZE_MAX;
+    if (end == to || *end != '{')
+        return 4;
+    for (end++; *end >= '0' && *end <= '9'; end++)
+        most = most * 10 + (size_t)(*end - '0');
+    if (*end == ',')
+        for (end++, most = 0; *end >= '0' && *end <= '9'; end++)
+            most = most * 10 + (size_t)(*end - '0');
+    return end[-1] == ',' ? SIZE_MAX : most * 4;
+}
+
 /* Finds the longest text that is outside of groups and repetitions: where it is
  * missing nothing matches, and to look for it is quicker. */
 static void ttool_hold_(ttool_pattern *p, const char *at, const char *end)
 {
     char run[TTOOL_HELD], c;
-    size_t len = 0;
+    size_t len = 0, reach = 0, before = 0, most;
     while (at < end && *at != '|') {
-        const char *next = ttool_atom_end_(at, end);
+        const char *next = ttool_atom_end_(at, end), *atom = at;
         bool plain = ttool_plain_(at, &c);
         at = ttool_quantifier_end_(next, end);
+        before = len ? before : reach;
+        most = ttool_atom_most_(atom, next, at);
+        reach = reach > SIZE_MAX - most ? SIZE_MAX : reach + most;
         if (!plain || at > next || len == TTOOL_HELD) {
             len = 0;
             continue;
@@ -258,6 +279,7 @@ static void ttool_hold_(ttool_pattern *p, const char *at, const char *end)
         if (len > p->held_len) {
             memcpy(p->held, run, len);
             p->held_len = len;
+            p->reach = before;
         }
     }
     if (at < end) /* one alternative may hold something else */
@@ -350,6 +372,12 @@ static size_t ttool_cut_(const char *from, const char *to)
             return wide > count ? count : 0;
     }
     return 0;
+}
+
+const char *ttool_pattern_held(const ttool_pattern *p, const char *from,
+                               const char *to)
+{
+    return ttool_next_held_(p, from, to);
 }
 
 const char *ttool_pattern_piece(ttool_pattern *p, const char *from,

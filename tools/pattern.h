@@ -46,6 +46,7 @@ typedef struct ttool_pattern {
     size_t rest_len;
     char held[TTOOL_HELD]; /* a text that each match holds */
     size_t held_len;
+    size_t reach; /* most bytes of a match before it; SIZE_MAX: any number */
 } ttool_pattern;
 
 /* Compiles a pattern. Returns TCALL_OK, TCALL_E_INVALID with reason and at, or
@@ -56,8 +57,12 @@ int ttool_pattern_compile(ttool_pattern *p, tcall_str text, unsigned flags,
  * certain, or NULL; with TTOOL_LINES it lies in one line. */
 const char *ttool_pattern_find(ttool_pattern *p, const char *from,
                                const char *to);
-/* The same for a line that comes in pieces; ends: this one is its last. p is
- * not used for anything else between them. */
+/* Returns where the text that each match holds comes next, or NULL: then
+ * nothing matches. */
+const char *ttool_pattern_held(const ttool_pattern *p, const char *from,
+                               const char *to);
+/* The same as find for a line that comes in pieces; ends: this one is its last.
+ * p is not used for anything else between them. */
 const char *ttool_pattern_piece(ttool_pattern *p, const char *from,
                                 const char *to, bool begins, bool ends);
 

@@ -42,12 +42,12 @@ static int ttool_list_begin_(tcall_ctx *cx, void *state, tcall_json args,
     return TCALL_OK;
 }
 
-static void ttool_list_show_(const ttool_walk_ *w, tcall_writer *out)
+static void ttool_list_show_(ttool_walk_ *w, tcall_writer *out)
 {
     int i;
     for (i = 0; i <= w->depth; i++)
         tcall_write_text(out, "  ");
-    ttool_write_path_(out, w->name);
+    w->escaped |= ttool_write_path_(out, w->name);
     tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
                           : w->type == TTOOL_LINK_TO_ ? " (link)\n"
                           : w->type == TTOOL_OTHER_   ? " (no file)\n"
@@ -260,7 +260,8 @@ static void ttool_glob_notice_(const ttool_glob_ *s, size_t to,
 {
     uint64_t total = s->newest.total;
     if (!total) {
-        ttool_notice_(out, "no file matches");
+        ttool_notice_(out, s->walk.no_time ? "no file matches so far"
+                                           : "no file matches");
     } else if (to <= s->from) {
         bool there = s->from < total;
         tcall_write_text(out, there ? "[offset is too large: of "
@@ -297,7 +298,7 @@ static int ttool_glob_go_on_(void *state, tcall_writer *out)
     for (i = s->from; i < n->count && i < n->keep; i++) {
         if (ttool_room_(w->ws, out, 0) < strlen(n->found[i].path) * 4)
             break;
-        ttool_write_path_(out, n->found[i].path);
+        w->escaped |= ttool_write_path_(out, n->found[i].path);
         tcall_write_text(out, "\n");
     }
     ttool_glob_notice_(s, i, out);
@@ -341,6 +342,10 @@ typedef struct ttool_grep_ {
     size_t fill, kept; /* bytes in buf, and those that were searched already */
     bool first, last;  /* piece of the file */
     bool inside, hit;  /* a line that is longer than buf, which matches */
+    bool skims;        /* of which only the text that a match holds is sought */
+    bool resumes;      /* ... and was found: here the search begins */
+    bool midway;       /* what the buffer has of it is not its start */
+    off_t line_at;     /* where that line begins in the file */
     uint64_t searched; /* files */
     bool bar;          /* the pattern has \|, as older greps write it */
 } ttool_grep_;
@@ -381,11 +386,12 @@ static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
     n = len - from < TTOOL_SHOWN_ ? len - from : TTOOL_SHOWN_;
     while (n < len - from && n && (line[from + n] & 0xC0) == 0x80)
         n--;
-    ttool_write_path_(g->out, g->path);
-    tcall_write_bytes(g->out, number,
-                      (size_t)snprintf(number, sizeof number, "%c%llu%c%s",
-                                       sign, (unsigned long long)at, sign,
-                                       from ? "[...]" : ""));
+    g->walk.escaped |= ttool_write_path_(g->out, g->path);
+    tcall_write_bytes(
+        g->out, number,
+        (size_t)snprintf(number, sizeof number, "%c%llu%c%s", sign,
+                         (unsigned long long)at, sign,
+                         from || (found && g->midway) ? "[...]" : ""));
     ttool_write_content_(g->out, line + from, n);
     tcall_write_text(g->out, from + n < len || !g->whole ? "[...]\n" : "\n");
 }
@@ -452,6 +458,26 @@ static void ttool_grep_lines_(ttool_grep_ *g, const char *begin, const char *p,
 
 enum { TTOOL_TAIL_ = TTOOL_SHOWN_ / 2 + 8 }; /* to be shown with more */
 
+/* In a line that was skimmed the text that each match holds has come: the file
+ * is read again from where a match with it may begin, and some bytes before to
+ * be shown. No match can begin right there, so it need not be a line's start.
+ */
+static void ttool_grep_resume_(ttool_grep_ *g, const char *held)
+{
+    off_t end = lseek(g->ws->file, 0, SEEK_CUR), from = g->line_at;
+    off_t at = end - (off_t)(g->buf + g->fill - held);
+    if (g->pattern->reach < (size_t)(at - from) &&
+        (size_t)(at - from) - g->pattern->reach > TTOOL_TAIL_ + 1)
+        from = at - (off_t)g->pattern->reach - TTOOL_TAIL_ - 1;
+    (void)lseek(g->ws->file, from, SEEK_SET);
+    g->left += (uint64_t)(end - from);
+    g->fill = g->kept = 0;
+    g->counted = g->shown = g->buf;
+    g->skims = g->last = false;
+    g->midway = from > g->line_at;
+    g->resumes = true;
+}
+
 /* A line longer than memory, of which the buffer holds what was searched, and
  * from p on what was not: it is searched piece by piece, and shown once. What
  * comes behind it goes to the front of the buffer. */
@@ -461,17 +487,29 @@ static void ttool_grep_long_(ttool_grep_ *g, const char *line, const char *p,
     const char *end = g->buf + g->fill, *next = ttool_line_end_(p, end);
     const char *found = NULL;
     bool ends = next > p && next[-1] == '\n';
+    size_t over = g->pattern->held_len - 1; /* it may have begun before p */
+    if (g->skims) {
+        const char *from = (size_t)(p - line) > over ? p - over : line;
+        found = ttool_pattern_held(g->pattern, from, next);
+        if (found && !begins) {
+            ttool_grep_resume_(g, found);
+            return;
+        }
+        g->skims = !found;
+        found = NULL;
+    }
     g->whole = g->last || ends;
-    if (!g->hit)
-        found =
-            ttool_pattern_piece(g->pattern, p, next - ends, begins, g->whole);
+    if (!g->hit && !g->skims)
+        found = ttool_pattern_piece(g->pattern, p, next - ends,
+                                    begins || g->resumes, g->whole);
+    g->resumes = false;
     if (found)
         ttool_grep_hit_(g, g->buf, line, next, found);
     else if (begins)
         ttool_grep_after_(g, next);
     g->hit = g->hit || found;
     (void)ttool_grep_number_(g, next);
-    g->inside = !g->whole;
+    g->inside = g->midway = !g->whole;
     g->whole = true;
     if (g->inside)
         next = end - TTOOL_TAIL_;
@@ -505,7 +543,7 @@ static void ttool_grep_file_(ttool_grep_ *g, int fd, off_t size)
     g->fill = g->kept = 0;
     g->before = (uint64_t)g->matches;
     g->first = true;
-    g->last = g->inside = g->hit = false;
+    g->last = g->inside = g->hit = g->midway = false;
     g->line = 1;
     g->counted = g->shown = g->buf;
     g->after = 0;
@@ -547,7 +585,10 @@ static bool ttool_grep_piece_(ttool_grep_ *g)
     if (!g->last)
         end = ttool_line_start_(from, end);
     if (end == from && g->fill == g->cap) {
-        g->hit = false;
+        g->hit = g->resumes = g->midway = false;
+        g->skims = g->pattern->held_len > 0;
+        g->line_at =
+            lseek(g->ws->file, 0, SEEK_CUR) - (off_t)(g->buf + g->fill - from);
         ttool_grep_long_(g, from, from, true);
         return true;
     }
@@ -591,6 +632,8 @@ static void ttool_grep_done_(const ttool_grep_ *g)
         tcall_write_text(out, "[there are only ");
         ttool_text_int_(out, g->from - 1 - (uint64_t)g->skip);
         tcall_write_text(out, " matches]\n");
+    } else if (!g->matches && g->walk.no_time) {
+        ttool_notice_(out, "no match so far");
     } else if (!g->matches) {
         ttool_notice_(out, g->bar ? "no match: \\| is the character itself, "
                                     "alternatives are written a|b"
@@ -685,8 +728,9 @@ static int ttool_grep_go_on_(void *state, tcall_writer *out)
         if (ttool_pauses_(ws, cx))
             return TCALL_E_AGAIN;
         if (ttool_grep_piece_(g)) {
-            g->full |= !ttool_goes_on_(ws, cx, g->searched, "files");
-            continue;
+            if (ttool_goes_on_(ws, cx, g->searched, "files"))
+                continue;
+            g->walk.no_time = true;
         }
         ttool_close_(&ws->file);
         g->files += (uint64_t)g->matches > g->before;

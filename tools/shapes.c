@@ -216,6 +216,28 @@ static const char reserved[] =
     "wchar_t while xor xor_eq BUFSIZ EOF ERROR HUGE_VAL INFINITY NAN "
     "NDEBUG NULL RAND_MAX ROW TRUE FALSE WORD ";
 
+/* Is it no name for us? Types of the standard headers, and macros that say what
+ * numbers they hold, are not listed one by one. */
+static bool is_reserved(const char *word)
+{
+    static const char *const ends[] = {"_t", "_MAX", "_MIN", "_BIT", "_WIDTH"};
+    size_t len = strlen(word);
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(ends); i++)
+        if (len > strlen(ends[i]) &&
+            !strcmp(word + len - strlen(ends[i]), ends[i]))
+            return true;
+    return is_among(reserved, word);
+}
+
+/* Does it begin as names of the compiler or of toolcall.h do? */
+static bool begins_reserved(const char *word)
+{
+    return (*word == '_' &&
+            (word[1] == '_' || isupper((unsigned char)word[1]))) ||
+           !strncmp(word, "tcall", 5) || !strncmp(word, "TCALL", 5) ||
+           !strncmp(word, "TOOLCALL", 8);
+}
+
 /* Returns the letters and digits of a name, anything else as one '_' between
  * them; never empty. */
 static char *letters(tcall_str name, const char *otherwise)
@@ -248,9 +270,9 @@ static char *numbered(const char *name, int number)
 static char *member_name(names *list, tcall_str name, const char *otherwise)
 {
     char *made = letters(name, otherwise), *unique = NULL;
-    if (isdigit((unsigned char)*made))
+    if (isdigit((unsigned char)*made) || begins_reserved(made))
         made = join(join(otherwise, "_"), made);
-    if (is_among(reserved, made))
+    if (is_reserved(made))
         made = join(made, "_value");
     for (int number = 1; !unique || contains(list, unique); number++)
         unique = numbered(made, number);
@@ -274,7 +296,7 @@ static char *claim(const char *base, const names *endings)
     for (int number = 1;; number++) {
         char *candidate = numbered(base, number);
         names made = {NULL, 0, 0};
-        bool free_ones = true;
+        bool free_ones = !is_reserved(candidate);
         for (size_t i = 0; i < endings->count; i++) {
             const char *ending = endings->at[i];
             append(&made, *ending == '$' ? join(upper(candidate), ending + 1)
@@ -287,6 +309,17 @@ static char *claim(const char *base, const names *endings)
         if (free_ones)
             return candidate;
     }
+}
+
+/* Returns a name for a comment, which it neither ends nor begins anew. */
+static char *commented(const char *name)
+{
+    char *made = join(name, "");
+    for (char *c = made; *c; c++)
+        if ((*c == '*' && c[1] == '/') || (*c == '/' && c[1] == '*') ||
+            (unsigned char)*c < ' ')
+            *c = '_';
+    return made;
 }
 
 /* -- What a schema means ------------------------------------------------- */
@@ -332,7 +365,8 @@ enum {
     TEXTS = TCALL_SHAPE_STRING,
     LISTS = TCALL_SHAPE_ARRAY,
     OBJECTS = TCALL_SHAPE_OBJECT,
-    NUMBERS = TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+    NUMBERS = TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER,
+    MOST_WORDS = 254 /* of a choice */
 };
 
 static const struct {
@@ -595,6 +629,13 @@ static void read_number(const place *at, meaning *made, tcall_json schema)
         number_bound(at, schema, "maximum", "exclusiveMaximum", &made->under);
     if (made->least.tok || made->most.tok)
         made->form = NUMBER;
+    if (made->least.tok && made->most.tok) {
+        double room = tcall_json_double(made->most, 0) -
+                      tcall_json_double(made->least, 0);
+        if (made->over || made->under ? room <= 0 : room < 0)
+            refuse(at, made->over ? "exclusiveMinimum" : "minimum",
+                   "no value is left");
+    }
 }
 
 static void read_string(const place *at, meaning *made, tcall_json schema)
@@ -780,7 +821,7 @@ static meaning of_values(const place *at, const values *all,
         refuse(at, keyword,
                "values that are neither words nor a range of "
                "integers nor both truth values");
-    else if (all->words.count > 254)
+    else if (all->words.count > MOST_WORDS)
         refuse(at, keyword, "more than 254 words");
     else if (!made.types)
         refuse(at, keyword, "no value is left");
@@ -821,6 +862,8 @@ static const char *widen(meaning *a, const meaning *b, bool once)
                 append(&a->words, b->words.at[i]);
             else if (once)
                 return "two of its schemas accept the same value";
+        if (a->words.count > MOST_WORDS)
+            return "more than 254 words";
     } else if (a->form && b->form) {
         if (!same(a, b))
             return "schemas with different limits";
@@ -1246,8 +1289,8 @@ static void say_number(buffer *to, tcall_json number)
 {
     tcall_str digits = tcall_json_str(number);
     add(to, digits.ptr, digits.len);
-    if (digits.len > 18 && !strpbrk(digits.ptr, ".eE"))
-        say(to, ".0"); /* no integer of C is that long */
+    if (digits.len > 15 && !strpbrk(digits.ptr, ".eE"))
+        say(to, ".0"); /* no integer of C, or none that a double holds */
 }
 
 static bool say_integer_default(buffer *to, const meaning *what,
@@ -1291,9 +1334,11 @@ static bool say_string_default(buffer *to, const meaning *what,
                                const kind *made)
 {
     tcall_str value = tcall_json_str(what->initial);
-    long len = (long)value.len;
-    if (strlen(value.ptr) != value.len || len < what->min ||
-        (what->max >= 0 && len > what->max) || len >= made->size)
+    long count = 0; /* of characters */
+    for (size_t i = 0; i < value.len; i++)
+        count += (value.ptr[i] & 0xC0) != 0x80;
+    if (strlen(value.ptr) != value.len || count < what->min ||
+        (what->max >= 0 && count > what->max) || (long)value.len >= made->size)
         return false;
     say_literal(to, value.ptr, "");
     return true;
@@ -1507,9 +1552,9 @@ static void find_room(const meaning *what)
 static char *base_name(const char *name)
 {
     char *base = letters(tcall_str_of(name), "tool");
-    if (isdigit((unsigned char)*base))
+    if (isdigit((unsigned char)*base) || *base == '_' || begins_reserved(base))
         return join("tool_", base);
-    return is_among(reserved, base) ? join(base, "_call") : base;
+    return is_reserved(base) ? join(base, "_call") : base;
 }
 
 /* Adds a tool to the table. What its annotations promise is believed: whoever
@@ -1561,7 +1606,7 @@ static void make_tool(const char *name, tcall_json schema,
     }
     made = kind_of(&to, &what, base_name(name), 0);
     option.list = room;
-    say(&header, "/* %s */\n", name);
+    say(&header, "/* %s */\n", commented(name));
     add(&header, to.out.at, to.out.len);
     levels = to.levels > levels ? to.levels : levels;
     say_tool(made.of, definition);
@@ -1715,11 +1760,11 @@ static char *bare_name(const char *path)
 
 static void write_header(FILE *to)
 {
-    char *guard = upper(join(bare_name(option.output), "_H"));
+    char *guard = upper(join(base_name(bare_name(option.output)), "_H"));
     fprintf(to,
             "/* Made by build/shapes of %s: do not edit. */\n#ifndef %s\n"
             "#define %s\n#include \"toolcall.h\"\n/* clang-format off */\n\n",
-            option.input, guard, guard);
+            commented(option.input), guard, guard);
     if (levels > 6) {
         fprintf(to,
                 "#if TOOLCALL_SHAPE_LEVELS < %d\n#error "

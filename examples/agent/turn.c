@@ -144,12 +144,12 @@ static bool is_at_limit(const session *s)
 static int run(session *s, tcall_str text)
 {
     int kept = turns_kept(s) + (text.ptr != NULL), r = TCALL_E_AGAIN;
-    bool asked = false;
+    bool asked = false, plan = s->agent.turn.plan; /* loaded: it is dropped */
 
     s->agent.desc.max_rounds = s->options.max_rounds;
     if (text.ptr && (r = tcall_agent_say(&s->agent, text)) == TCALL_OK)
         r = TCALL_E_AGAIN;
-    if (r == TCALL_E_AGAIN)
+    if (r == TCALL_E_AGAIN && !plan)
         show_forgotten(s, kept);
     kept = turns_kept(s);
     while (r == TCALL_E_AGAIN) {

@@ -80,7 +80,9 @@ def judge_talk(how, body, talk):
     if how in ("anthropic", "gemini"):  # which have a place for it
         if [t[3] for t in got if t[0] == "result"] != [bool(m.get("is_error")) for m in talk if m["role"] == "tool"]:
             out.append("not the same results are errors")
-        roles = [m["role"] for m in body.get("messages", body.get("contents"))]
+        # Gemini wants results in a content of their own.
+        roles = ["results" if how == "gemini" and "functionResponse" in m["parts"][0] else m["role"]
+                 for m in body.get("messages", body.get("contents"))]
         if any(a == b for a, b in zip(roles, roles[1:])):
             out.append("roles do not take turns: %s" % roles)
     return out
