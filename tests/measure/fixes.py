@@ -93,9 +93,8 @@ FIXES = {
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
-        "agent_calls", "        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||\n"
-        "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
-        "        !tcall_agent_find_call_(agent, call->position - 1, &asked))"),
+        "agent_calls", "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
+        "        false)"),
     "a call without an id": (
         "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (!tcall_chat_has_id_(chat, at, id))"),
     "two calls of one id": (
