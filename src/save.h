@@ -20,8 +20,9 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * Calls that have no result are checked, and approved, anew. Returns TCALL_OK;
  * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
  * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
- * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged or of
- * another version. After an error the conversation is empty. */
+ * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged, of
+ * another version, or have a call without its result, or a result without its
+ * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
 #endif

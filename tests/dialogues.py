@@ -250,7 +250,7 @@ def dialogues(home):
         "cancel before another try": (ollama + busy, line("hello", r"again in") + [("^C-c", cancelled)]),
         "cancel while TLS begins": (f"{agent} --provider openai --base-url https://{silent}", line("hello", r"\d s ") + [("^C-c", cancelled)]),
         "a wait has its time": (ollama + silent, line("hello", r"[|/\\-] [1-9]\d* s ")),
-        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 2"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash\s+answered:.*\n> $")]),
+        "a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 5"', re.escape(ASKED)) + line("y", r"[|/\\-] [1-9] s ") + [("", r"bash\s+answered:.*\n> $")]),
         "cancel a tool that takes long": (f"{agent} --allow-command sleep --workspace {home}", line('run the command "sleep 20"', re.escape(ASKED)) + line("y", r"\d s ") + [("^C-c", cancelled)]),
         "a wait at the end of the last line": (ollama + wide, [("=80x5", None), *line("hello", r"(wide){19} [|/\\-] "), ("^C-c", cancelled), *line("hello", r"hello\s+(wide){19} [|/\\-] "), ("^C-c", r"> hello\s+(wide){19}\s+turn [^|/\\-]*Stopped[^\n]*\n> $")]),
         "leave after a cancel": (ollama + silent, line("hello", r"\d s ") + [("^C-c", cancelled), *line("exit", r"LEFT [01]")]),
@@ -349,6 +349,16 @@ def equal_calls():
     """A model that makes the same call again and again is told so."""
     model = Model(lambda body: {} if len(model.requests) < 7 else "done")
     return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
+
+
+def broken():
+    """A word longer than the window breaks at its edge, and the next begins a row."""
+    model = Model(lambda body: "see " + "a" * 120 + " end")
+
+    def rows(pane):
+        """the rows of the answer"""
+        return re.search(r"\nsee\n(a{60}\n){2}end\n", "\n".join(pane.rows()))
+    return model.agent, line("go", r"\n  turn .*\n> $") + [(rows, None)], 60
 
 
 PROSE = ("The quick brown fox jumps over the lazy dog, grüßt Zoë und naïve Ångströms; "
@@ -495,7 +505,7 @@ def rows_of_the_findings(home, columns):
 
 
 def at_each_width(home):
-    found = {}
+    found = {"17: a long word": broken()}
     for columns in 60, 80, 120:
         folder = pathlib.Path(home, str(columns))
         folder.mkdir(mode=0o755)

@@ -340,6 +340,85 @@ static void roots(void)
     row("C3", all, "/ and the home directory are no workspaces");
 }
 
+/* Each name is read, written and edited by the text that list, glob and grep
+ * show for it. */
+static void shown_names(void)
+{
+    static const char *const names[] = {"caf\xE9.txt",
+                                        "\xE2\x80\xAEgpj.exe",
+                                        "a\tb",
+                                        "back\\slash",
+                                        "lit\\x09eral",
+                                        "two\\\\slashes",
+                                        "line\nend",
+                                        "cr\r",
+                                        "\x1B[31m",
+                                        "\xC2\x85"
+                                        "x1",
+                                        "tag\xF3\xA0\x80\x81",
+                                        "half\xE2\x80",
+                                        "\xFF\xFE",
+                                        "trail\\",
+                                        "u\\u202e",
+                                        "[bracket]",
+                                        "caf\xC3\xA9.txt",
+                                        "plain.txt",
+                                        "d\xE9r/in\xE9.txt",
+                                        "big\\U0001f600",
+                                        "q\"uote"};
+    size_t i, tool;
+    all = true;
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        for (tool = 0; tool < 2; tool++) {
+            char text[64], shown[256], given[600];
+            char *end;
+            tcall_writer w;
+            make_tree();
+            mkdir(at("ws/d\xE9r"), 0755);
+            sprintf(text, "needle %u\n", (unsigned)i);
+            put(at("ws/%s", names[i]), text);
+            if (tool == 0) {
+                PART(call("grep", "{\"pattern\":\"needle\"}") == TCALL_OK);
+                snprintf(shown, sizeof shown, "%.255s", result);
+                end = strstr(shown, ":1:needle");
+            } else {
+                PART(call("glob", "{\"pattern\":\"**\",\"limit\":1}") ==
+                     TCALL_OK);
+                snprintf(shown, sizeof shown, "%.255s", result);
+                end = strchr(shown, '\n');
+            }
+            PART(end != NULL);
+            if (!end)
+                continue;
+            *end = '\0';
+            PART((strchr(shown, '\\') != NULL) ==
+                 (strstr(result, "are escaped: give them") != NULL));
+            tcall_writer_init(&w, given, sizeof given - 1);
+            tcall_write_string(&w, shown);
+            given[w.fill] = '\0';
+            PART(call("read", "{\"file_paths\":[%s]}", given) == TCALL_OK &&
+                 says(text));
+            PART(call("edit",
+                      "{\"file_path\":%s,\"old_string\":\"needle\","
+                      "\"new_string\":\"thread\"}",
+                      given) == TCALL_OK);
+            memcpy(text, "thread", 6);
+            PART(holds(at("ws/%s", names[i]), text));
+            PART(call("write", "{\"file_path\":%s,\"content\":\"new\"}",
+                      given) == TCALL_OK &&
+                 holds(at("ws/%s", names[i]), "new"));
+        }
+    /* raw names still work, and escapes lead nowhere else */
+    make_tree();
+    put(at("ws/a\tb"), "tab\n");
+    PART(call("read", "{\"file_paths\":[\"a\\tb\"]}") == TCALL_OK &&
+         says("tab"));
+    PART(call("read", "{\"file_paths\":[\"\\\\x2e\\\\x2e/outside\"]}") < 0);
+    PART(call("read", "{\"file_paths\":[\"sub\\\\x2fb.c\"]}") < 0);
+    PART(call("read", "{\"file_paths\":[\"a.txt\\\\x00\"]}") < 0);
+    row("P20", all, "names are given as they are shown");
+}
+
 int main(void)
 {
     /* twice: with openat2 and without */
@@ -350,6 +429,7 @@ int main(void)
     static const group others[] = {
         {"guarded", guarded},
         {"roots", roots},
+        {"shown_names", shown_names},
     };
 
     begin();

@@ -640,7 +640,10 @@ static int ttool_find_target_(tcall_ctx *cx, tcall_str path, ttool_place *at,
 {
     const ttool_workspace *ws = (const ttool_workspace *)cx->user;
     char given[128];
-    int number = ttool_find_(ws, at, path);
+    char named[TTOOL_MAX_PATH];
+    int number;
+    path = ttool_read_path_(path, named, sizeof named);
+    number = ttool_find_(ws, at, path);
     if (number)
         return ttool_fail_errno_(
             cx, out, ttool_given_(given, sizeof given, path), number);

@@ -42,12 +42,12 @@ static int ttool_list_begin_(tcall_ctx *cx, void *state, tcall_json args,
     return TCALL_OK;
 }
 
-static void ttool_list_show_(const ttool_walk_ *w, tcall_writer *out)
+static void ttool_list_show_(ttool_walk_ *w, tcall_writer *out)
 {
     int i;
     for (i = 0; i <= w->depth; i++)
         tcall_write_text(out, "  ");
-    ttool_write_path_(out, w->name);
+    w->escaped |= ttool_write_path_(out, w->name);
     tcall_write_text(out, w->type == TTOOL_DIR_       ? "/\n"
                           : w->type == TTOOL_LINK_TO_ ? " (link)\n"
                           : w->type == TTOOL_OTHER_   ? " (no file)\n"
@@ -298,7 +298,7 @@ static int ttool_glob_go_on_(void *state, tcall_writer *out)
     for (i = s->from; i < n->count && i < n->keep; i++) {
         if (ttool_room_(w->ws, out, 0) < strlen(n->found[i].path) * 4)
             break;
-        ttool_write_path_(out, n->found[i].path);
+        w->escaped |= ttool_write_path_(out, n->found[i].path);
         tcall_write_text(out, "\n");
     }
     ttool_glob_notice_(s, i, out);
@@ -386,7 +386,7 @@ static void ttool_grep_show_(ttool_grep_ *g, const char *line, const char *end,
     n = len - from < TTOOL_SHOWN_ ? len - from : TTOOL_SHOWN_;
     while (n < len - from && n && (line[from + n] & 0xC0) == 0x80)
         n--;
-    ttool_write_path_(g->out, g->path);
+    g->walk.escaped |= ttool_write_path_(g->out, g->path);
     tcall_write_bytes(
         g->out, number,
         (size_t)snprintf(number, sizeof number, "%c%llu%c%s", sign,

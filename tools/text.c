@@ -136,13 +136,15 @@ static size_t ttool_valid_(const char *p, size_t len)
     return i;
 }
 
+static const char ttool_digits_[] = "0123456789abcdef";
+
 static void ttool_write_hex_(tcall_writer *w, char kind, int32_t c, int digits)
 {
     char text[10] = "\\";
     int i;
     text[1] = kind;
     for (i = digits; i > 0; i--, c >>= 4)
-        text[1 + i] = "0123456789abcdef"[c & 0xF];
+        text[1 + i] = ttool_digits_[c & 0xF];
     tcall_write_bytes(w, text, 2 + (size_t)digits);
 }
 
@@ -227,20 +229,76 @@ void ttool_write_piece_(tcall_writer *w, ttool_held_ *held, const char *p,
     }
 }
 
-void ttool_write_path_(tcall_writer *w, const char *path)
+bool ttool_write_path_(tcall_writer *w, const char *path)
 {
+    const char *end = path + strlen(path);
+    bool escaped = false;
     if (*path == '[')
         tcall_write_text(w, "./");
-    while (*path) {
-        size_t n = strcspn(path, "\\\t\r\n");
-        ttool_write_content_(w, path, n);
-        path += n;
-        if (*path == '\\')
+    while (path < end) {
+        size_t n = ttool_utf8_len_(path, end);
+        bool plain = ttool_plain_len_(path, end) && !strchr("\\\t\r\n", *path);
+        escaped = escaped || !plain;
+        if (plain)
+            tcall_write_bytes(w, path, n);
+        else if (*path == '\\')
             tcall_write_text(w, "\\\\");
-        else if (*path)
-            ttool_write_escape_(w, path, 1, false);
-        path += *path != '\0';
+        else if (n)
+            ttool_write_escape_(w, path, n, false);
+        else
+            ttool_write_hex_(w, 'x', (uint8_t)*path, 2);
+        path += n ? n : 1;
     }
+    return escaped;
+}
+
+/* The character that an escape of ttool_write_path_ at p stands for, as bytes:
+ * how many, 0: it is none. *len is that of the escape. */
+static int ttool_unescape_(const char *p, const char *end, char bytes[4],
+                           size_t *len)
+{
+    size_t digits = 0, i;
+    int32_t c = 0;
+    uint8_t utf8[4];
+    int n;
+    if (end - p < 2 || *p != '\\')
+        return 0;
+    digits = p[1] == 'x' ? 2 : p[1] == 'u' ? 4 : p[1] == 'U' ? 8 : 0;
+    *len = 2 + digits;
+    if (p[1] == '\\')
+        return *bytes = '\\', 1;
+    if (!digits || (size_t)(end - p) < *len)
+        return 0;
+    for (i = 2; i < *len; i++) {
+        const char *digit = strchr(ttool_digits_, ttool_lower_(p[i]));
+        if (!digit || !p[i] || c > 0xFFFFFF)
+            return 0;
+        c = c << 4 | (int32_t)(digit - ttool_digits_);
+    }
+    if (p[1] == 'x' && c >= 0x80) /* a byte that is no UTF-8 */
+        return *bytes = (char)c, 1;
+    if (!c || (!ttool_is_control_(c) && c != '\t' && c != '\n'))
+        return 0; /* it would be shown as it is */
+    n = ttool_utf8_(utf8, c);
+    memcpy(bytes, utf8, (size_t)n);
+    return n;
+}
+
+tcall_str ttool_read_path_(tcall_str shown, char *buf, size_t cap)
+{
+    const char *p = shown.ptr, *end = p + shown.len;
+    tcall_str path = {buf, 0};
+    if (!shown.len || shown.len >= cap || !memchr(p, '\\', shown.len))
+        return shown;
+    while (p < end) {
+        size_t len;
+        int n = ttool_unescape_(p, end, buf + path.len, &len);
+        if (!n)
+            buf[path.len] = *p;
+        path.len += n ? (size_t)n : 1;
+        p += n ? len : 1;
+    }
+    return path;
 }
 
 bool ttool_fence_(char mark[17])

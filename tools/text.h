@@ -28,10 +28,13 @@ void ttool_write_held_(tcall_writer *w, ttool_held_ *held);
  * last is for ttool_write_held_. */
 void ttool_write_piece_(tcall_writer *w, ttool_held_ *held, const char *p,
                         size_t len);
-/* A path on one line: line ends and tabs are escaped as well, and so that
- * nothing else looks like an escape, a backslash is two. Nor does it begin like
- * a notice of ours. */
-void ttool_write_path_(tcall_writer *w, const char *path);
+/* A path on one line: line ends and tabs are escaped as well, bytes that are no
+ * UTF-8 are \xe9, and so that nothing else looks like an escape, a backslash is
+ * two. Nor does it begin like a notice of ours. True: something was escaped. */
+bool ttool_write_path_(tcall_writer *w, const char *path);
+/* The path that is written so, in buf where it has an escape. What is no escape
+ * of that function is taken as it is. */
+tcall_str ttool_read_path_(tcall_str shown, char *buf, size_t cap);
 /* Makes a mark that no text from outside can know. A line of it before and
  * after such text tells it from what is ours. */
 bool ttool_fence_(char mark[17]);

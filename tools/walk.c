@@ -274,6 +274,7 @@ bool ttool_walk_start_(ttool_walk_ *w, tcall_ctx *cx, ttool_workspace *ws,
     w->paused = w->reading = false;
     w->seen = w->secret = 0;
     w->no_memory = w->no_time = w->too_deep = w->unreadable = false;
+    w->escaped = false;
     w->base = strlen(path) + (*path != '\0');
     memcpy(w->path, path, strlen(path) + 1);
     w->type = TTOOL_DIR_;
@@ -303,6 +304,9 @@ int ttool_walk_end_(const ttool_walk_ *w, tcall_writer *out, uint64_t shown,
                            "nested too deeply");
     if (w->unreadable)
         ttool_notice_(out, "some directories cannot be read");
+    if (w->escaped)
+        ttool_notice_(out, "names with \\ are escaped: give them as they are "
+                           "written here");
     if (w->secret) {
         tcall_write_text(out, "[left out, with names of secrets: ");
         ttool_text_int_(out, w->secret);
@@ -393,7 +397,10 @@ int ttool_find_there_(tcall_ctx *cx, ttool_workspace *ws, tcall_str path,
                       char type, ttool_place *at, tcall_writer *out)
 {
     char given[128];
-    int number = ttool_find_(ws, at, path);
+    char named[TTOOL_MAX_PATH];
+    int number;
+    path = ttool_read_path_(path, named, sizeof named);
+    number = ttool_find_(ws, at, path);
     ttool_given_(given, sizeof given, path);
     if (number)
         return ttool_fail_errno_(cx, out, given, number);

@@ -45,6 +45,7 @@ typedef struct ttool_walk_ {
     uint64_t seen; /* entries */
     size_t secret; /* files that were left out */
     bool no_memory, no_time, too_deep, unreadable;
+    bool escaped; /* a name was, when it was written */
     /* private */
     size_t base; /* length of the path where it began, with the slash */
     char *buffer;

@@ -42,8 +42,8 @@ static void end_word(outlet *o)
     }
     fwrite(o->word + skip, 1, o->length - skip, o->file);
     o->column += o->width - (fits ? 0 : o->blanks_width);
-    if (columns && o->column > columns)
-        o->column %= columns; /* the terminal broke a long word */
+    if (columns && o->column > columns) /* the terminal broke a long word */
+        o->column = (o->column - 1) % columns + 1;
     begin_word(o);
 }
 

@@ -425,9 +425,9 @@ void screen_approval(screen *s, const tcall_call *call)
 
 /* ---- waits ---- */
 
-/* Shows that time passes: from half a second without news on. The sign ends at
- * the window's edge, and what a person types then is echoed in its place: a
- * line more would move the place that it is taken back from. */
+/* Shows that time passes, and how much: from half a second without news on. The
+ * sign ends at the window's edge, and what a person types then is echoed in its
+ * place: a line more would move the place that it is taken back from. */
 static void screen_tick(screen *s)
 {
     uint32_t now = screen_now(s), ms = now - s->last;
@@ -439,7 +439,7 @@ static void screen_tick(screen *s)
         return;
     fputs(s->turning ? TO_PLACE CLEAR_REST : KEEP_PLACE, stderr);
     fprintf(stderr, WRAP_OFF " %c %lu s ", "|/-\\"[ms / 100 % 4],
-            (unsigned long)(now - s->began) / 1000);
+            (unsigned long)ms / 1000);
     outlet_part(&s->notes, tcall_str_of(s->doing), sizeof s->doing);
     fputs(WRAP_ON TO_PLACE, stderr);
     s->turning = true;
