@@ -1034,7 +1034,9 @@ typedef struct tcall_object tcall_object;
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
-#ifndef TOOLCALL_MISFIT_TEXT
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 32
 #endif
 
@@ -1111,15 +1113,15 @@ typedef struct tcall_string_ {
 /* A number that is read: its significant digits * 10^(zeros - places + power).
  */
 typedef struct tcall_number_ {
-    uint8_t state;  /* in the grammar of numbers */
-    bool minus : 1; /* sign of the number */
-    bool small : 1; /* sign of the exponent */
-    bool lost : 1;  /* digits were cut off, not all of them 0 */
-    int16_t zeros;  /* digits after those that count, all 0 */
-    int16_t places; /* digits after the point */
-    int16_t length; /* digits in all */
-    int16_t power;  /* the exponent, without its sign */
-    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus : 1;    /* sign of the number */
+    bool negative : 1; /* sign of the exponent */
+    bool lost : 1;     /* digits were cut off, not all of them 0 */
+    int16_t zeros;     /* digits after those that count, all 0 */
+    int16_t places;    /* digits after the point */
+    int16_t length;    /* digits in all */
+    int16_t power;     /* the exponent, without its sign */
+    int16_t count;     /* significant digits: neither the first nor last is 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 
@@ -4596,8 +4598,8 @@ static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
  * than 19 units, for 10^18 is more than 2^64 / 19. */
 static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
 {
-    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
-    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
+    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
     tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
     int count = 0, left;
@@ -4607,9 +4609,9 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
     tcall_binary_normalize_(&binary);
     left = number->top - count + 1;
     for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, small);
+        tcall_binary_multiply_(&binary, down);
     for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, large);
+        tcall_binary_multiply_(&binary, up);
     for (; left > 0; left--)
         power.fraction *= 10;
     tcall_binary_normalize_(&power);
@@ -5408,7 +5410,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     if (state == TCALL_N_MINUS_) {
         number->minus = true;
     } else if (state == TCALL_N_SIGN_) {
-        number->small = c == '-';
+        number->negative = c == '-';
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
@@ -5540,7 +5542,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
-    int power = number->small ? -number->power : number->power;
+    int power = number->negative ? -number->power : number->power;
     uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
     bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
     bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
@@ -5560,7 +5562,7 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
-    number->minus = number->small = false;
+    number->minus = number->negative = false;
     number->zeros = number->places = number->length = 0;
     number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;
@@ -10626,6 +10628,10 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
+/* A number, or the largest size where sizes are of 16 bits. */
+#define TCALL_SIZE_(number) \
+    ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -11528,8 +11534,9 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
     c.author = author;
     c.text = out->text;
     if (mem && size > pad) {
+        const size_t most = TCALL_SIZE_(TCALL_SPAN_);
         size = (size - pad) / sizeof *c.node;
-        c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
+        c.cap = (uint32_t)(size < most ? size : most);
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
     }
     c.steps = TOOLCALL_MAX_STEPS;
@@ -11552,7 +11559,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 {
     int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+    if (r == TCALL_OK && text.len >= TCALL_SIZE_(0xFFFFFF))
         r = TCALL_E_LIMIT;
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
@@ -11732,7 +11739,7 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     tcall_str text = tcall_ev_of_(e, tok);
     tcall_pattern pattern;
     tcall_search search;
-    size_t cost;
+    uint32_t len = (uint32_t)text.len, states;
     memset(&pattern, 0, sizeof pattern);
     memset(&search, 0, sizeof search);
     pattern.program = &e->program[node + 1];
@@ -11740,8 +11747,10 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
     search.memory = tcall_ev_scratch_(e, e->s->search);
     /* each character costs as much as the pattern is large */
-    cost = (text.len + 1) * (1 + pattern.states / 16);
-    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    states = 1 + pattern.states / 16;
+    e->steps = len < TOOLCALL_MAX_STEPS / states
+                   ? e->steps - (int32_t)((len + 1) * states)
+                   : -1;
     if (search.memory && e->steps >= 0)
         return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else
@@ -12619,10 +12628,10 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    while (value.tok < tok) {
+    while (value.tok && value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
-        for (; value.tok + value.tok->span <= tok; index++)
+        for (; value.tok && value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
@@ -15046,10 +15055,10 @@ static uint8_t tcall_char_kind_(uint32_t code)
     return kind;
 }
 
-/* Returns the small letter of a code point, in Latin-1 without its accent. */
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -15060,7 +15069,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* A small letter follows its capital, which mostly is even. */
+        /* A lower letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -15226,12 +15235,12 @@ static bool tcall_split_pair_(tcall_split_ *words)
  * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
-    bool small = false;
+    bool lower = false;
     words->word = words->folded;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
         bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && small);
+                    (c.capital && lower);
         if (ends && words->length > 0)
             return true;
         words->cursor += c.bytes;
@@ -15243,7 +15252,7 @@ static bool tcall_split_fold_(tcall_split_ *words)
         if (c.kind == TCALL_CHAR_MARK_)
             continue;
         tcall_split_put_(words, c.code);
-        small = !c.capital;
+        lower = !c.capital;
         if (c.kind == TCALL_CHAR_WIDE_)
             return tcall_split_pair_(words);
     }
@@ -15262,13 +15271,13 @@ static const char *tcall_skip_range_(const char *at, const char *end,
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (lower - start > 1 && after > lower &&
+             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
+        after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
         return 0;
@@ -15389,7 +15398,7 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Turns a word of ASCII letters that begins with a capital into small letters.
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
  */
 static void tcall_split_lower_(tcall_split_ *words)
 {
@@ -17498,7 +17507,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
     tcall_type type = tcall_json_type(value);
     level->object = NULL;
     level->item = NULL;
-    level->end = value.tok + value.tok->span;
+    level->end = value.tok ? value.tok + value.tok->span : NULL;
     if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
         level->object = (const tcall_object *)node->more;
     else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
@@ -17907,12 +17916,12 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
  * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    tcall_str near = call->arguments;
-    near.ptr += call->error_at;
-    near.len -= call->error_at;
+    tcall_str around = call->arguments;
+    around.ptr += call->error_at;
+    around.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "near", around, 24);
     tcall_write_start_(out, "received", call->arguments, 64);
 }
 
@@ -18395,11 +18404,11 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* ---- an example of a call that would do ---- */
 
 /* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 8
+#define TCALL_EXAMPLE_DEPTH_ 3
 
 /* Writes a text with as many characters as a schema wants. */
-static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
-                                      tcall_int high)
+TCALL_NOINLINE_ static void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
     tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
@@ -18432,7 +18441,7 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
-static const char *tcall_example_named_(const char *schema)
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -18467,7 +18476,8 @@ static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
 }
 
 /* Writes a number near the bounds of a schema, 1 without any. */
-static void tcall_write_example_number_(tcall_writer *out, const char *schema)
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
 {
     const char *least = tcall_text_get_(schema, "minimum");
     const char *most = tcall_text_get_(schema, "maximum");
@@ -18548,9 +18558,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         type = tcall_text_first_(type);
     if (named)
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!depth || (type && tcall_text_is_(type, "null")))
-        tcall_write_null(out); /* for what is too deep it is wrong */
-    else if (!type && any)
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
         tcall_write_example_text_(out,
@@ -18558,9 +18568,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                   tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object"))
+    else if (tcall_text_is_(type, "object") && depth)
         tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array"))
+    else if (tcall_text_is_(type, "array") && depth)
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
@@ -18568,7 +18578,8 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 
 /* Returns whether the schema of the call allows the text. Memory is what the
  * block has left. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
     tcall_arguments args;
     tcall_check check;
@@ -18613,8 +18624,8 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
 #ifndef TOOLCALL_NO_SHAPES
 
 /* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_write_shape_number_(tcall_writer *out,
-                                      const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
+                                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     tcall_int value = 1;
@@ -18679,7 +18690,8 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
 
 /* Returns whether the shape allows the text. Its struct is made in what the
  * block has left. */
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
+                                                   tcall_str text)
 {
     const tcall_object *shape = call->tool->shape;
     tcall_decoder decoder;
@@ -18712,7 +18724,8 @@ static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
 #endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
-static void tcall_write_members_(tcall_writer *out, const char *object)
+TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
+                                                 const char *object)
 {
     const char *at = tcall_text_next_(object + 1), *name, *value;
     while (!tcall_text_closes_(at)) {
@@ -18740,6 +18753,7 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 {
     const tcall_tool *tool = call->tool;
     tcall_writer args;
+    tcall_str text;
     tcall_hydrate_writer_(&call->cx.tc->block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
@@ -18749,9 +18763,11 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error ||
-        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
-            call, tcall_slice_(args.buf, args.fill - 1)))
+    if (args.error)
+        return;
+    text = tcall_slice_(args.buf, args.fill - 1);
+    if (!(tool->shape ? tcall_example_decodes_(call, text)
+                      : tcall_example_fits_(call, text)))
         return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -26078,6 +26094,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        !tcall_str_eq(asked.id, call->id) ||
         tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,
@@ -26127,7 +26144,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         }
         /* It still gets a result, which says that the limit is reached. */
-        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
+        if ((int)++agent->turn.calls > agent->desc.max_calls ||
+            agent->last_round ||
             (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
     }
@@ -26705,8 +26723,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
     return !agent->turn.plan &&
-           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            agent->turn.calls >= agent->desc.max_calls);
+           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            (int)agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -26832,7 +26850,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    if (agent->turn.rounds >= agent->desc.max_rounds)
+    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -27113,7 +27131,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        agent->tries >= desc->max_tries ||
+        (int)agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;

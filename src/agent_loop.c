@@ -343,8 +343,8 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
 static bool tcall_agent_is_last_round_(const tcall_agent *agent)
 {
     return !agent->turn.plan &&
-           (agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            agent->turn.calls >= agent->desc.max_calls);
+           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
+            (int)agent->turn.calls >= agent->desc.max_calls);
 }
 
 /* Writes the request, to count its bytes or to send them. Both must come to
@@ -470,7 +470,7 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
     int result;
-    if (agent->turn.rounds >= agent->desc.max_rounds)
+    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
     if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
         agent->chat.edited = false;
@@ -751,7 +751,7 @@ static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        agent->tries >= desc->max_tries ||
+        (int)agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;

@@ -569,8 +569,8 @@ static void tcall_binary_multiply_(tcall_binary_ *binary, tcall_binary_ factor)
  * than 19 units, for 10^18 is more than 2^64 / 19. */
 static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
 {
-    const tcall_binary_ large = {0x8AC7230489E80000u, 0, 0};    /* 10^19 */
-    const tcall_binary_ small = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
+    const tcall_binary_ up = {0x8AC7230489E80000u, 0, 0};      /* 10^19 */
+    const tcall_binary_ down = {0xEC1E4A7DB69561A5u, -127, 0}; /* 10^-19 */
     tcall_binary_ binary = {0, 0, 19}, power = {1, 0, 0};
     const char *at = number->first;
     int count = 0, left;
@@ -580,9 +580,9 @@ static tcall_binary_ tcall_num_binary_(const tcall_num_ *number)
     tcall_binary_normalize_(&binary);
     left = number->top - count + 1;
     for (; left < 0; left += 19)
-        tcall_binary_multiply_(&binary, small);
+        tcall_binary_multiply_(&binary, down);
     for (; left >= 19; left -= 19)
-        tcall_binary_multiply_(&binary, large);
+        tcall_binary_multiply_(&binary, up);
     for (; left > 0; left--)
         power.fraction *= 10;
     tcall_binary_normalize_(&power);

@@ -286,7 +286,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
     tcall_type type = tcall_json_type(value);
     level->object = NULL;
     level->item = NULL;
-    level->end = value.tok + value.tok->span;
+    level->end = value.tok ? value.tok + value.tok->span : NULL;
     if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
         level->object = (const tcall_object *)node->more;
     else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
@@ -695,12 +695,12 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
  * since such arguments are not sent back to the model. */
 static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
 {
-    tcall_str near = call->arguments;
-    near.ptr += call->error_at;
-    near.len -= call->error_at;
+    tcall_str around = call->arguments;
+    around.ptr += call->error_at;
+    around.len -= call->error_at;
     tcall_write_key(out, "at");
     tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", near, 24);
+    tcall_write_start_(out, "near", around, 24);
     tcall_write_start_(out, "received", call->arguments, 64);
 }
 

@@ -587,7 +587,7 @@ static bool tcall_number_take_(tcall_number_ *number, char c)
     if (state == TCALL_N_MINUS_) {
         number->minus = true;
     } else if (state == TCALL_N_SIGN_) {
-        number->small = c == '-';
+        number->negative = c == '-';
     } else if (state == TCALL_N_EXPONENT_) {
         if (number->power < TCALL_NUMBER_POWER_)
             number->power = (int16_t)(number->power * 10 + (c - '0'));
@@ -719,7 +719,7 @@ static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
 TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_number_ *number = &decoder->now.number;
-    int power = number->small ? -number->power : number->power;
+    int power = number->negative ? -number->power : number->power;
     uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
     bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
     bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
@@ -739,7 +739,7 @@ static void tcall_read_number_begin_(tcall_decoder *decoder)
     tcall_number_ *number = &decoder->now.number;
     tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
     number->state = TCALL_N_START_;
-    number->minus = number->small = false;
+    number->minus = number->negative = false;
     number->zeros = number->places = number->length = 0;
     number->power = number->count = 0;
     decoder->state = TCALL_READ_NUMBER_;

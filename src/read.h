@@ -51,7 +51,9 @@
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
-#ifndef TOOLCALL_MISFIT_TEXT
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 32
 #endif
 
@@ -128,15 +130,15 @@ typedef struct tcall_string_ {
 /* A number that is read: its significant digits * 10^(zeros - places + power).
  */
 typedef struct tcall_number_ {
-    uint8_t state;  /* in the grammar of numbers */
-    bool minus : 1; /* sign of the number */
-    bool small : 1; /* sign of the exponent */
-    bool lost : 1;  /* digits were cut off, not all of them 0 */
-    int16_t zeros;  /* digits after those that count, all 0 */
-    int16_t places; /* digits after the point */
-    int16_t length; /* digits in all */
-    int16_t power;  /* the exponent, without its sign */
-    int16_t count;  /* significant digits: neither the first nor last is 0 */
+    uint8_t state;     /* in the grammar of numbers */
+    bool minus : 1;    /* sign of the number */
+    bool negative : 1; /* sign of the exponent */
+    bool lost : 1;     /* digits were cut off, not all of them 0 */
+    int16_t zeros;     /* digits after those that count, all 0 */
+    int16_t places;    /* digits after the point */
+    int16_t length;    /* digits in all */
+    int16_t power;     /* the exponent, without its sign */
+    int16_t count;     /* significant digits: neither the first nor last is 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
 } tcall_number_;
 

@@ -17,6 +17,10 @@
 
 #ifndef TOOLCALL_NO_SCHEMA
 
+/* A number, or the largest size where sizes are of 16 bits. */
+#define TCALL_SIZE_(number) \
+    ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
+
 /* What a keyword applies its schemas to. */
 enum {
     TCALL_TO_VALUE_,    /* the value itself */
@@ -919,8 +923,9 @@ TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
     c.author = author;
     c.text = out->text;
     if (mem && size > pad) {
+        const size_t most = TCALL_SIZE_(TCALL_SPAN_);
         size = (size - pad) / sizeof *c.node;
-        c.cap = (uint32_t)(size < TCALL_SPAN_ ? size : TCALL_SPAN_);
+        c.cap = (uint32_t)(size < most ? size : most);
         c.node = (tcall_node_ *)(void *)((char *)mem + pad);
     }
     c.steps = TOOLCALL_MAX_STEPS;
@@ -943,7 +948,7 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
 {
     int r = tcall_scan_whole_(text);
     memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= 0xFFFFFF)
+    if (r == TCALL_OK && text.len >= TCALL_SIZE_(0xFFFFFF))
         r = TCALL_E_LIMIT;
     if (r < 0) {
         tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);

@@ -162,7 +162,7 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     tcall_str text = tcall_ev_of_(e, tok);
     tcall_pattern pattern;
     tcall_search search;
-    size_t cost;
+    uint32_t len = (uint32_t)text.len, states;
     memset(&pattern, 0, sizeof pattern);
     memset(&search, 0, sizeof search);
     pattern.program = &e->program[node + 1];
@@ -170,8 +170,10 @@ TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
     pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
     search.memory = tcall_ev_scratch_(e, e->s->search);
     /* each character costs as much as the pattern is large */
-    cost = (text.len + 1) * (1 + pattern.states / 16);
-    e->steps = cost < TOOLCALL_MAX_STEPS ? e->steps - (int32_t)cost : -1;
+    states = 1 + pattern.states / 16;
+    e->steps = len < TOOLCALL_MAX_STEPS / states
+                   ? e->steps - (int32_t)((len + 1) * states)
+                   : -1;
     if (search.memory && e->steps >= 0)
         return tcall_pattern_find(&pattern, &search, text, true) != NULL;
 #else

@@ -112,10 +112,10 @@ static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
 {
     if (tok->type & TCALL_KEY_)
         tok++;
-    while (value.tok < tok) {
+    while (value.tok && value.tok < tok) {
         uint32_t index = 0;
         value = tcall_json_first(value);
-        for (; value.tok + value.tok->span <= tok; index++)
+        for (; value.tok && value.tok + value.tok->span <= tok; index++)
             value = tcall_json_next(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)

@@ -112,10 +112,10 @@ static uint8_t tcall_char_kind_(uint32_t code)
     return kind;
 }
 
-/* Returns the small letter of a code point, in Latin-1 without its accent. */
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
 static uint32_t tcall_char_fold_(uint32_t code)
 {
-    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their small letters. */
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
     static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
     if (tcall_between_(code, 'A', 'Z') ||
         tcall_between_(code, 0x391, 0x3A9) || /* Greek */
@@ -126,7 +126,7 @@ static uint32_t tcall_char_fold_(uint32_t code)
     if (tcall_between_(code, 0xC0, 0xFF))
         return (unsigned char)latin[code % 32];
     if (tcall_between_(code, 0x100, 0x17F)) {
-        /* A small letter follows its capital, which mostly is even. */
+        /* A lower letter follows its capital, which mostly is even. */
         bool odd = tcall_between_(code, 0x139, 0x148) ||
                    tcall_between_(code, 0x179, 0x17E);
         return code + (code % 2 == odd);
@@ -292,12 +292,12 @@ static bool tcall_split_pair_(tcall_split_ *words)
  * Returns whether it was a word. */
 static bool tcall_split_fold_(tcall_split_ *words)
 {
-    bool small = false;
+    bool lower = false;
     words->word = words->folded;
     for (words->length = 0;;) {
         tcall_char_ c = tcall_split_char_(words);
         bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && small);
+                    (c.capital && lower);
         if (ends && words->length > 0)
             return true;
         words->cursor += c.bytes;
@@ -309,7 +309,7 @@ static bool tcall_split_fold_(tcall_split_ *words)
         if (c.kind == TCALL_CHAR_MARK_)
             continue;
         tcall_split_put_(words, c.code);
-        small = !c.capital;
+        lower = !c.capital;
         if (c.kind == TCALL_CHAR_WIDE_)
             return tcall_split_pair_(words);
     }
@@ -328,13 +328,13 @@ static const char *tcall_skip_range_(const char *at, const char *end,
 static size_t tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *small = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(small, end, 'a', 'z');
+    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
+    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
     if (after == start)
         after = tcall_skip_range_(start, end, '0', '9');
-    else if (small - start > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (lower - start > 1 && after > lower &&
+             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
+        after = lower - 1; /* HTTPServer: the last capital begins a word */
     if (after < end &&
         ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
         return 0;
@@ -455,7 +455,7 @@ static bool tcall_split_count_(tcall_split_ *words)
     return !words->wanted || tcall_bit_(words->wanted, words->initials);
 }
 
-/* Turns a word of ASCII letters that begins with a capital into small letters.
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
  */
 static void tcall_split_lower_(tcall_split_ *words)
 {

@@ -63,7 +63,7 @@ def link_avr(name):
     chip = f"-mmcu={CHIPS.get(name, 'atmega328p')}"
     elf = OUT / f"{name}-AVR.elf"
     source = f"examples/profiles/{name}.c"
-    size.run([*mcp_uno.AVR, "-Wno-sign-compare", chip, source, "-o", elf])
+    size.run([*mcp_uno.AVR, chip, source, "-o", elf])
     return elf
 
 
