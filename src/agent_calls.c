@@ -140,6 +140,7 @@ int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
     if (agent->state != TCALL_AGENT_PLANNED_ ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        !tcall_str_eq(asked.id, call->id) ||
         tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
     result = tcall_agent_add_result_(agent, call, text,

@@ -1,6 +1,6 @@
 #pragma once
 #include "pick.h"
-#include "pick_index.c"
+#include "query.c"
 
 /* ==========================================================================
  * >>pick
@@ -124,24 +124,6 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
     }
 }
 
-/* The same by the index. */
-static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
-{
-    tcall_query_ *query = ranking->query;
-    tcall_record_ *records = ranking->records;
-    size_t count = ranking->tc->desc.tool_count, i;
-    memset(records, 0, count * sizeof *records);
-    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        records[i].length = 1;
-        ranking->tools++;
-    }
-    if (ranking->timed_out)
-        return;
-    tcall_index_read_(ranking->opts->index, query, records);
-    for (i = 0; i < count; i++)
-        query->lengths += tcall_record_length_(&records[i]) * 16;
-}
-
 /* Returns the record of a tool, which is read again where none is kept. */
 static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
                                                   size_t tool,
@@ -232,10 +214,7 @@ static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
     uint32_t all;
-    if (ranking->records && ranking->opts->index)
-        tcall_ranking_look_up_(ranking);
-    else
-        tcall_ranking_read_(ranking);
+    tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
     if (all > 0 && !ranking->timed_out)
         ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
@@ -322,8 +301,6 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->input = input;
     tcall_ranking_options_(ranking, opts);
     opts = ranking->opts;
-    if (opts->index && !tcall_index_fits_(opts->index, desc->tool_count))
-        return TCALL_E_USAGE;
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;

@@ -332,6 +332,10 @@ static void test_plan(void)
     for (i = 1; i >= 0; i--) { /* in any order */
         CHECK(tcall_agent_call(&agent, i, &call) == TCALL_OK);
         tcall_release(&tc, &call);
+        first = call; /* an id that is of another one */
+        first.id = tcall_str_of("other");
+        CHECK(tcall_agent_result(&agent, &first, tcall_str_of("0"), false) ==
+              TCALL_E_USAGE);
         CHECK(tcall_agent_result(&agent, &call, tcall_str_of(i ? "3" : "2"),
                                  false) == TCALL_OK);
         CHECK(tcall_agent_result(&agent, &call, tcall_str_of("0"), false) ==

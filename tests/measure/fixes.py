@@ -93,9 +93,8 @@ FIXES = {
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
-        "agent_calls", "        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||\n"
-        "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
-        "        !tcall_agent_find_call_(agent, call->position - 1, &asked))"),
+        "agent_calls", "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
+        "        false)"),
     "a call without an id": (
         "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (!tcall_chat_has_id_(chat, at, id))"),
     "two calls of one id": (
@@ -234,10 +233,10 @@ FIXES = {
         "    return TCALL_OK;"),
     # the agent
     "more calls than a turn may make": (
-        "agent_calls", "if (++agent->turn.calls > agent->desc.max_calls ||",
+        "agent_calls", "if ((int)++agent->turn.calls > agent->desc.max_calls ||",
         "if (++agent->turn.calls > 1000000 ||"),
     "requests without an end": (
-        "agent_loop", "    if (agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
+        "agent_loop", "    if ((int)agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
     "images that no model sees": (
         "agent_calls", "if (tcall_is_image_type_(done->type) && done->bytes.len)", "if (false)"),
     "a result before the one that was asked for first": (
