@@ -243,6 +243,12 @@ static void ttool_options_programs_(ttool_launch_ *l)
             ttool_option_(l, "--remount-ro", dirs[i], NULL);
 }
 
+/* Bytes of /tmp, and of /dev/shm. */
+static uint64_t ttool_tmp_size_(const ttool_shell_desc *d)
+{
+    return (uint64_t)d->max_tmp_mb << 20;
+}
+
 static void ttool_options_(ttool_launch_ *l)
 {
     static const char *const walls[] = {
@@ -257,7 +263,7 @@ static void ttool_options_(ttool_launch_ *l)
         ttool_option_(l, walls[i], NULL, NULL);
     ttool_option_(l, "--cap-drop", "ALL", NULL);
     snprintf(number, sizeof number, "%llu",
-             (unsigned long long)d->max_tmp_mb << 20);
+             (unsigned long long)ttool_tmp_size_(d));
     ttool_option_(l, "--size", number, NULL);
     ttool_option_(l, "--tmpfs", "/tmp", NULL);
     ttool_option_(l, "--size", number, NULL);
@@ -675,8 +681,7 @@ static bool ttool_bash_own_(ttool_bash_ *run, const ttool_shell_desc *d, int i)
     /* until it is made that is the host's */
     if (run->own[i] >= 0 &&
         (fstatfs(run->own[i], &fs) != 0 || fs.f_type != TMPFS_MAGIC ||
-         (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize != (uint64_t)d->max_tmp_mb
-                                                             << 20))
+         (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize != ttool_tmp_size_(d)))
         ttool_drop_(&run->own[i]);
     return run->own[i] >= 0;
 }
