@@ -234,10 +234,10 @@ FIXES = {
         "    return TCALL_OK;"),
     # the agent
     "more calls than a turn may make": (
-        "agent_calls", "if (++agent->turn.calls > agent->desc.max_calls ||",
-        "if (++agent->turn.calls > 1000000 ||"),
+        "agent_calls", "if ((int)++agent->turn.calls > agent->desc.max_calls ||",
+        "if ((int)++agent->turn.calls > 1000000 ||"),
     "requests without an end": (
-        "agent_loop", "    if (agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
+        "agent_loop", "    if ((int)agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
     "images that no model sees": (
         "agent_calls", "if (tcall_is_image_type_(done->type) && done->bytes.len)", "if (false)"),
     "a result before the one that was asked for first": (
