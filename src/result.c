@@ -409,6 +409,14 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 
 /* ---- failures ---- */
 
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
 /* Writes which tools there are, so that the model can choose again. */
 static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
 {
@@ -439,6 +447,17 @@ static bool tcall_was_refused_(const tcall_ctx *cx)
 {
     return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
            !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
 }
 
 /* Writes what was called, who failed and why, into a string. */
@@ -488,6 +507,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
@@ -499,6 +519,8 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
             tcall_say_refused_(out, cx->call);
         else
             tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
         tcall_write_pair_(out, "error_type",
                           tcall_str_of(tcall_error_type(failure->error)));
@@ -508,6 +530,10 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           tcall_str_of(failure->code
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_) {
+        tcall_write_key(out, "ran");
+        tcall_write_bool(out, true);
+    }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
     tcall_write_close(out, '}');

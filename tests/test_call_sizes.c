@@ -132,7 +132,7 @@ static const struct row {
     {"plan", "[\"1\"]", NULL, NULL, NULL, "one JSON object", TCALL_E_NOT_OBJECT,
      TCALL_E_MEMORY},
     {"plan", "{\"n\":\"1\",\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}", NULL,
-     NULL, NULL, "not known", TCALL_E_INVALID, TCALL_E_MEMORY},
+     NULL, NULL, "not a property", TCALL_E_INVALID, TCALL_E_MEMORY},
     {"plan", "{\"n\":true,\"span\"", NULL, NULL, NULL, "near",
      TCALL_E_TRUNCATED, TCALL_E_MEMORY},
     {"twice", "{\"n\":1}", NULL, NULL, NULL, "\"twice\"", TCALL_OK,
@@ -171,7 +171,6 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     desc->repair = repair;
 }
 
-/* One call in a block of this size; returns how it ended. */
 /* An example is left out where there is no room to check it. */
 static bool is_without_example(const struct row *row, const char *text)
 {
@@ -179,6 +178,7 @@ static bool is_without_example(const struct row *row, const char *text)
            !strstr(text, "suggestion");
 }
 
+/* One call in a block of this size; returns how it ended. */
 static int lived(const struct row *row, char *block, size_t size)
 {
     static char text[512];

@@ -418,7 +418,7 @@ static void test_pairs(void)
         "ucdCt", "ucCtdu", "ucdCtDt", "ucdCuD", "C",     "utC", "ucCtC"};
     /* behind two calls that wait */
     static const char *const left[] = {"C"};
-    static const char *const odd[] = {"D", "u", "CD", "CuD", "Cc", "CC"};
+    static const char *const odd[] = {"u", "CuD", "Cc", "CC"};
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(good); i++) {
         begin(waits, 1);
@@ -446,6 +446,18 @@ static void test_pairs(void)
         put(odd[i]);
         CHECK(load_again() == TCALL_E_PROTOCOL && ran(""));
     }
+    begin(waits, 1); /* the second one had ended, the first waited */
+    CHECK(say() == TCALL_E_APPROVAL);
+    put("D");
+    CHECK(load_again() == TCALL_E_AGAIN && is_whole(true));
+    CHECK(go_on() == TCALL_E_APPROVAL && questions == 1);
+    CHECK(decide(asked[0], TCALL_VERDICT_ALLOW) == TCALL_OK);
+    CHECK(go_on() == TCALL_OK && ran("1") && is_whole(false));
+    begin(waits, 1); /* both had, and nothing was asked yet */
+    CHECK(say() == TCALL_E_APPROVAL);
+    put("CD");
+    CHECK(load_again() == TCALL_E_AGAIN);
+    CHECK(go_on() == TCALL_OK && ran("") && is_whole(false));
 }
 
 /* ---- conversations of old ---- */

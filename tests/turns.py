@@ -138,7 +138,8 @@ def verdicts():
 def scripts():
     ask = openai(None, ("a", "get", {"id": 1}))
     said, = talk([turn("x", ask, openai(None, ("b", "get", {"id": 1})), openai("Done."))],
-                 [tool(script=[{"again": 3}, {"text": "first"}, {"fail": "broken"}])])
+                 [tool(allow_repeat=True,
+                       script=[{"again": 3}, {"text": "first"}, {"fail": "broken"}])])
     check(each(said["results"], "text")[0] == "first", f"script: {said['results']}")
     check(each(said["results"], "error") == [None, "failed"], f"script: {said['results']}")
     said, = talk([turn("x", ask, openai("Done."))], [tool(script=[{"again": 1000000}])],
