@@ -64,7 +64,6 @@
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
- *     NO_PICK_INDEX  the index that makes ranking faster
  *     NO_SYNONYMS    English words that mean the same, for ranking
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
@@ -405,6 +404,7 @@ typedef struct tcall_block {
     size_t size;
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
+    size_t lent; /* of low: its end, lent to what is written just now */
     size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
@@ -1034,7 +1034,9 @@ typedef struct tcall_object tcall_object;
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
-#ifndef TOOLCALL_MISFIT_TEXT
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 32
 #endif
 
@@ -2077,7 +2079,7 @@ typedef struct tcall_tool {
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see TCALL_LOOPS */
+                           * a clock: see >>loops */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
@@ -2219,6 +2221,13 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
+/* What a function that may call the program's leaves for those that these call:
+ * some of them would change what is under way. */
+typedef struct tcall_work_ {
+    const struct tcall *busy; /* the registry itself: one is at work */
+    size_t kept; /* calls that begin below this height are not released */
+} tcall_work_;
+
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -2228,6 +2237,8 @@ typedef struct tcall {
     int error;      /* of tcall_init */
     size_t missing; /* bytes that did not fit, of what lasts */
     size_t call_at; /* where in the block the last call begins */
+    tcall_work_ work;
+    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2235,8 +2246,9 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
-                      * is no agent */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
+    const void *agent;
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
@@ -2249,7 +2261,8 @@ typedef struct tcall {
  * block yet. Defaults and roots of schemas are checked where the block has room
  * for that beside. After an error nothing can be called, and every function
  * that takes the tcall fails with the same error; a zeroed tcall fails with
- * TCALL_E_USAGE. */
+ * TCALL_E_USAGE. So does this from a function that this tcall has called, and
+ * nothing has changed. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Returns how large desc->block should be, in bytes aligned to 8, for one call
  * at a time with so many bytes of arguments and output together, or 0 where
@@ -2325,41 +2338,6 @@ extern const char *const tcall_synonyms[];
 #endif
 
 /* ==========================================================================
- * >>pick_index: the words of all tools, for picks among hundreds of them
- */
-
-struct tcall_bucket_;
-struct tcall_entry_;
-struct tcall_indexed_;
-struct tcall_posting_;
-
-/* Made by tcall_pick_index, for tcall_pick_opts.index. */
-typedef struct tcall_index {
-    /* private */
-    size_t tool_count;
-    uint32_t bucket_count;
-    const struct tcall_bucket_ *buckets;
-    const struct tcall_indexed_ *tools;
-    const struct tcall_entry_ *entries;
-    const struct tcall_posting_ *postings;
-} tcall_index;
-
-#if !defined TOOLCALL_NO_PICK_INDEX && !defined TOOLCALL_NO_PICK
-
-/* Builds an index of all tools in the block, where it stays. Picks are the same
- * with it, only faster. It is used while the block has 20 bytes for each tool
- * to spare; with less the texts of the tools are read.
- * It takes 4 bytes for each different word of a tool, 24 for each different
- * word of all tools, 12 for each tool, and 8 for each half KB of text: about
- * half as much as the texts of hundreds of tools. Call it before the agent is
- * set up, and again after tools were added or removed.
- * Returns TCALL_OK; TCALL_E_MEMORY, when block.need says what suffices, and the
- * block is as before; TCALL_E_USAGE for more than 65535 tools. */
-TCALL_API int tcall_pick_index(tcall *tc, tcall_index *index);
-
-#endif
-
-/* ==========================================================================
  * >>pick: the right few tools for an input
  *
  * Ranks tools by the words they share with the input, rare words counting most
@@ -2382,7 +2360,6 @@ typedef struct tcall_pick_opts {
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
-    const tcall_index *index; /* NULL: the texts of the tools are read */
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
 } tcall_pick_opts;
@@ -2413,8 +2390,7 @@ typedef struct tcall_pick_report {
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
  * free, which are used only meanwhile (20 bytes more for each tool make it
- * faster); TCALL_E_USAGE when max is 0, or when opts->index is not one of these
- * tools.
+ * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
  * not UTF-8 separate words. At most 45 different words of it count.
@@ -2498,7 +2474,8 @@ typedef struct tcall_attachment {
 /* What came of a call. The model reads output, the rest is for programs and
  * people. */
 typedef struct tcall_result {
-    int error;                  /* TCALL_OK: success */
+    int error; /* TCALL_OK: success */
+    bool ran;  /* the tool was called, and not only to ask for approval */
     tcall_str output;           /* valid as long as the buffer of out */
     tcall_str title;            /* short */
     tcall_str metadata;         /* JSON text */
@@ -2518,6 +2495,7 @@ typedef struct tcall_failure {
     uint32_t retry_ms; /* of tcall_retry_after, else 0 */
     uint16_t attempt;  /* 0: before the tool's first run */
     uint8_t stage;     /* tcall_stage it happened at */
+    bool ran;          /* the tool was called before, see tcall_result */
 } tcall_failure;
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
@@ -2554,6 +2532,7 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool tool_did;    /* it has ended well, whatever came after it */
     bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
     bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
@@ -2561,6 +2540,8 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
+    bool at_work;                  /* it has called the program */
     bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -2631,10 +2612,12 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
-    bool by_model;     /* an agent's, held to the offer of its turn */
-    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores, */
-    size_t outer_high; /* and that of the call before this one */
+    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;            /* tc->batch, when it was hydrated */
+    size_t block_high;         /* what tcall_release restores, */
+    size_t outer_high;         /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -2643,8 +2626,12 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
- * has changed, where one that was hydrated after it still holds something. */
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
+ * one that was hydrated after it still holds something, or may, and from a
+ * function that the call has called, or one after it. One that was hydrated
+ * while calls of an agent are under way is released before these end: their
+ * memory and its own are given back together. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
@@ -2752,6 +2739,65 @@ TCALL_API int tcall_next(tcall_ctx *cx);
 #endif
 
 /* ==========================================================================
+ * >>hash: fingerprints that nobody can forge without the key
+ */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
+
+/* ==========================================================================
+ * >>loops: calls that repeat others are answered, not run
+ *
+ * An agent breaks loops within a turn unless desc.allow_repeat is set; calls
+ * without one have TCALL_LOOPS. A call that was made before with success, or
+ * whose tool does more than read and has run, whatever failed after it, is
+ * answered without running where nothing that ran since can have changed its
+ * result (tcall_concerns), unless the tool has allow_repeat. The same call
+ * three times in a row, two calls in turns, or a third call in a row of a tool
+ * that was refused or denied twice, fail with TCALL_E_LOOP, and nobody is asked
+ * for them.
+ */
+
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+
+/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One walk through TCALL_STAGES, with the hooks of the registry and of the
@@ -2789,34 +2835,6 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* ==========================================================================
- * >>hash: fingerprints that nobody can forge without the key
- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* ==========================================================================
  * >>records: what programs and logs read of a call
@@ -2971,29 +2989,8 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops within a turn (call->turn; calls without one count as one turn).
- * A call that was made before with success, and whose result nothing that ran
- * since can have changed (tcall_concerns), is answered without running, unless
- * the tool has allow_repeat. The same call three times in a row, two calls in
- * turns, or a third call in a row of a tool that was refused or denied twice,
- * fail with TCALL_E_LOOP, and nobody is asked for them. */
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
+ * has its own, it does nothing. */
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
@@ -3665,6 +3662,8 @@ typedef struct tcall_agent_desc {
     /* One call an answer: the provider is told so, and further ones do not run
      * but have TCALL_E_LIMIT as result. */
     bool no_parallel;
+    bool allow_repeat; /* the same call may be made again in a turn: see
+                        * >>loops, and allow_repeat of a tool */
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;
@@ -3699,6 +3698,11 @@ enum {
  * A turn is from what a person says to the answer, or to the error that ends
  * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
  * used of the limits of desc, is agent->turn; each call points to it.
+ *
+ * What a step calls (tools, hooks, listeners, approve, the transport) may look
+ * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
+ * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
+ * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -3708,8 +3712,9 @@ typedef struct tcall_agent tcall_agent;
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
  * lacks something: agent->problem says what, in a sentence. Until it has
- * succeeded each function below answers TCALL_E_USAGE. The memory is given back
- * only by tcall_init. */
+ * succeeded each function below answers TCALL_E_USAGE; where the agent was set
+ * up already, it stays as it is. The memory is given back only by tcall_init.
+ */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* As tcall_need, with an agent, for turns of so many bytes: what is said on
@@ -3794,7 +3799,8 @@ struct tcall_agent {
     tcall_agent_desc desc;   /* with its defaults */
     tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
-    tcall_flag cancelled; /* by tcall_agent_cancel */
+    const tcall_agent *self; /* where tcall_agent_init has succeeded */
+    tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
@@ -3820,10 +3826,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered;    /* results of the batch that are in the chat */
-    int current;      /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait */
-    tcall_writer out; /* counts a request; of the call whose turn it is */
+    int current;       /* the call of the batch that goes on next */
+    int waiting;       /* calls in a row that wait */
+    tcall_loops loops; /* calls of this turn */
+    tcall_writer out;  /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 
@@ -3837,13 +3843,15 @@ struct tcall_agent {
 #ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
- * another: all that was said, the picks, and calls that wait for a verdict or
- * for tcall_agent_result. Keys, tools and images are not in it. Returns
- * TCALL_OK, the error of the writer, or TCALL_E_USAGE while a request or a tool
- * is under way, or a call has run whose result waits for that of another. */
+ * another: all that was said, the picks, and what the turn waits for: an
+ * answer, verdicts, tcall_agent_result. It works at any time, from whatever the
+ * library calls: half an answer is not in it, a call that has begun and may
+ * have had its effect has a result that says so. Keys, tools and images are not
+ * in it. Returns TCALL_OK, the error of the writer, or TCALL_E_USAGE where the
+ * agent was not set up. */
 TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
 /* Puts what tcall_agent_save wrote in place of the conversation, between turns.
- * Calls that waited are checked, and approved, anew. Returns TCALL_OK;
+ * Calls that have no result are checked, and approved, anew. Returns TCALL_OK;
  * TCALL_E_AGAIN: a turn goes on, with tcall_agent_step, whose limits of time
  * begin now; TCALL_E_USAGE during a turn; TCALL_E_MEMORY, and the block's need
  * says how large to make it; TCALL_E_PROTOCOL when the bytes are damaged, of
@@ -4755,6 +4763,22 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
         return false;
     block->low += size;
     return true;
+}
+
+/* Lends the first free bytes to what is written there while the program may be
+ * called: nobody else gets them, and nobody takes them for what lasts. */
+TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+{
+    block->low += size;
+    block->lent += size;
+    tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Takes back what was lent since it was so much. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+{
+    block->low -= block->lent - lent;
+    block->lent = lent;
 }
 
 /* Returns size bytes of the top, or NULL. They are given back by
@@ -8876,6 +8900,30 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
 TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
                                        tcall_writer *writer, const char *secret,
                                        tcall_sink sink, void *user)
@@ -12878,34 +12926,34 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
                : TCALL_FLASH_TEXT_("%l to %H");
 }
 
-/* X(NAME, text): the sentences. */
-#define TCALL_SENTENCES_(X)                                                  \
-    X(TYPE, "%v is %t; send %T")                                             \
-    X(MINIMUM, "%v is under the minimum %o; send %r")                        \
-    X(MAXIMUM, "%v is over the maximum %o; send %r")                         \
-    X(ABOVE, "%v is not greater than %o; send %r")                           \
-    X(BELOW, "%v is not less than %o; send %r")                              \
-    X(MULTIPLE, "%v is not a multiple of %o; send a multiple of it")         \
-    X(CONST, "%v is not the only value that is allowed; send %o")            \
-    X(ENUM, "%v is not one of the allowed values; send %e")                  \
-    X(NOT, "%v matches what is forbidden, %o; send a value that does not")   \
-    X(PATTERN, "%v does not match the pattern %x; send a string that does")  \
-    X(FEW, "%v has %n, under the minimum %o; send %c")                       \
-    X(MANY, "%v has %n, over the maximum %o; send %c")                       \
-    X(UNIQUE, "%w is in the array twice; send each value once")              \
-    X(CONTAINS, "%n of the array %m; send at least 1 of them")               \
-    X(MIN_CONTAINS, "%n of the array %m; send at least %o of them")          \
-    X(MAX_CONTAINS, "%n of the array %m; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf; send what fits one of %o")                \
-    X(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o")        \
-    X(NEEDED, "the property %o is missing, which %p needs; add it or leave " \
-              "out %p")                                                      \
-    X(REQUIRED, "the property %o is missing; add it")                        \
-    X(UNKNOWN, "%k is not a property here; %N")                              \
-    X(MEMBER, "%k is not allowed; leave it out")                             \
-    X(NAME, "%v is not allowed; leave it out")                               \
-    X(ELEMENT, "this element is one too many; leave it out")                 \
-    X(NEVER, "no value is allowed here; leave it out")
+/* X(NAME, text): the sentences: what is wrong, then what to do about it. */
+#define TCALL_SENTENCES_(X)                                                    \
+    X(TYPE, "%v is %t\0; send %T")                                             \
+    X(MINIMUM, "%v is under the minimum %o\0; send %r")                        \
+    X(MAXIMUM, "%v is over the maximum %o\0; send %r")                         \
+    X(ABOVE, "%v is not greater than %o\0; send %r")                           \
+    X(BELOW, "%v is not less than %o\0; send %r")                              \
+    X(MULTIPLE, "%v is not a multiple of %o\0; send a multiple of it")         \
+    X(CONST, "%v is not the only value that is allowed\0; send %o")            \
+    X(ENUM, "%v is not one of the allowed values\0; send %e")                  \
+    X(NOT, "%v matches what is forbidden, %o\0; send a value that does not")   \
+    X(PATTERN, "%v does not match the pattern %x\0; send a string that does")  \
+    X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
+    X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
+    X(UNIQUE, "%w is in the array twice\0; send each value once")              \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
+    X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
+    X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
+    X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
+              "out %p")                                                        \
+    X(REQUIRED, "the property %o is missing\0; add it")                        \
+    X(UNKNOWN, "%k is not a property here\0; %N")                              \
+    X(MEMBER, "%k is not allowed\0; leave it out")                             \
+    X(NAME, "%v is not allowed\0; leave it out")                               \
+    X(ELEMENT, "this element is one too many\0; leave it out")                 \
+    X(NEVER, "no value is allowed here\0; leave it out")
 
 enum {
 #define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
@@ -13073,23 +13121,29 @@ static void tcall_say_part_(void *of, char letter)
     }
 }
 
-static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault)
+/* Says what is wrong, and to a model what to send instead. */
+static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
+                                bool remedy)
 {
+    int says = 2 * tcall_fault_sentence_(fault)->says;
     fault->out = writer;
-    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_,
-                                          tcall_fault_sentence_(fault)->says));
+    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says));
+    if (remedy)
+        tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says + 1));
 }
 
-/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." Without a
+ * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
                                     tcall_json value,
-                                    const tcall_validation_error *error)
+                                    const tcall_validation_error *error,
+                                    bool remedy)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_say_pointer_(writer, value, fault.value.tok);
     tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
-    tcall_say_sentence_(writer, &fault);
+    tcall_say_sentence_(writer, &fault, remedy);
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
@@ -13105,7 +13159,7 @@ int tcall_write_validation_error(tcall_writer *writer,
         writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(writer, &fault);
+    tcall_say_sentence_(writer, &fault, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -13682,7 +13736,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
-    if (chat->start + *at >= chat->block->low)
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
     item->error = head->error;
@@ -13725,7 +13779,7 @@ bool tcall_chat_drop(tcall_chat *chat)
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (tcall_chat_next(chat, &at, &item)) {
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
         bool opens = tcall_item_opens_(&item);
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
@@ -13905,6 +13959,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     const size_t at = chat->block->low;
     tcall_item copy = *item;
     int error;
+    if (chat->block->lent) /* a result is being written at its end */
+        return TCALL_E_USAGE;
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {
@@ -13930,6 +13986,13 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
     if (tc->ready)
         return TCALL_OK;
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
+}
+
+/* Is a function at work that may call the program's? Memory that was not set up
+ * yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
+{
+    return tc->work.busy == tc;
 }
 
 /* Returns what the tool needs: everything when it declares nothing. */
@@ -14749,7 +14812,10 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
 {
     size_t i;
     int r;
+    if (tcall_is_busy_(tc))
+        return TCALL_E_USAGE;
     memset(tc, 0, sizeof *tc);
+    tc->work.busy = tc; /* desc->report is the program's */
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
@@ -14764,6 +14830,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
+    tc->work.busy = NULL;
     if (r < 0)
         tc->desc.tool_count = tc->name_count = 0;
     return r;
@@ -14787,6 +14854,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
+    tc.work.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
     copy.report = NULL;
@@ -16073,399 +16141,6 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
 #endif /* TOOLCALL_NO_PICK */
 
 /* ==========================================================================
- * >>pick_index
- *
- * An inverted index: it lists, for each different word, the tools that have it.
- * So a pick reads only the postings of its keys instead of the texts.
- */
-
-#ifndef TOOLCALL_NO_PICK
-
-#ifndef TOOLCALL_NO_PICK_INDEX
-
-/* Where the chains begin of entries whose stems, or prefixes, fall into this
- * bucket: the number of an entry plus 1, or 0 for none. */
-typedef struct tcall_bucket_ {
-    uint32_t by_stem, by_prefix;
-} tcall_bucket_;
-
-/* A word. Its postings follow those of the entry before, in the order of the
- * tools. */
-typedef struct tcall_entry_ {
-    uint32_t stem, prefix;                 /* hashes; prefix may be 0: none */
-    uint32_t next_by_stem, next_by_prefix; /* as in tcall_bucket_ */
-    uint32_t end; /* of its postings; their number while they are counted */
-    uint32_t last_tool; /* 1 more than the last one that was seen to have it */
-} tcall_entry_;
-
-/* What the record of a tool needs besides its words. */
-typedef struct tcall_indexed_ {
-    uint16_t length; /* of its texts, in quarters of a word */
-    uint16_t name_words;
-} tcall_indexed_;
-
-/* How much a tool says about a word, up to what makes a difference. */
-enum { TCALL_EXACT_MAX_ = 16 };
-typedef struct tcall_posting_ {
-    unsigned tool : 16;
-    unsigned exact : 5; /* when the word itself is wanted */
-    unsigned fuzzy : 2; /* when something like it is */
-    unsigned name : 9;  /* how often the name of the tool has it */
-} tcall_posting_;
-
-/* ---- reading */
-
-/* What a key adds to the records of all tools that have a word. */
-typedef struct tcall_adding_ {
-    tcall_term_ *term;
-    unsigned number; /* of the term */
-    bool fuzzy;
-    bool name; /* no other key of this hash has counted the word in names */
-} tcall_adding_;
-
-static tcall_adding_ tcall_index_adding_(tcall_query_ *query, unsigned slot)
-{
-    tcall_adding_ adding;
-    adding.number = tcall_key_term_(query->key_terms[slot]);
-    adding.term = &query->terms[adding.number];
-    adding.fuzzy = (query->key_terms[slot] & TCALL_KEY_FUZZY_) != 0;
-    adding.name = tcall_query_is_first_(query, slot);
-    return adding;
-}
-
-/* Adds a posting to the record of its tool. Fuzzy keys are all added before the
- * exact one, and until then a level equals the sum: both end at 3. */
-static void tcall_index_add_(const tcall_posting_ *posting,
-                             const tcall_adding_ *adding, tcall_record_ *record)
-{
-    tcall_term_ *term = adding->term;
-    unsigned before = tcall_record_level_(record, adding->number);
-    unsigned sum = before + posting->exact;
-    if (adding->fuzzy)
-        sum = tcall_at_most_(before + posting->fuzzy, TCALL_FUZZY_MAX_);
-    tcall_record_keep_(record, adding->number, sum);
-    term->tools = (uint16_t)(term->tools + (before == 0));
-    term->exact_tools = (uint16_t)(term->exact_tools + !adding->fuzzy);
-    if (adding->name)
-        record->name = (uint8_t)(record->name + posting->name);
-}
-
-/* Adds all postings of a word, except those of tools that may not be picked. */
-static void tcall_index_add_entry_(const tcall_index *index, uint32_t number,
-                                   const tcall_adding_ *adding,
-                                   tcall_record_ *records)
-{
-    const tcall_entry_ *entry = &index->entries[number];
-    uint32_t i = number > 0 ? entry[-1].end : 0;
-    for (; i < entry->end; i++) {
-        const tcall_posting_ *posting = &index->postings[i];
-        tcall_record_ *record = &records[posting->tool];
-        if (record->length > 0)
-            tcall_index_add_(posting, adding, record);
-    }
-}
-
-/* Adds all words whose stem is the key in a slot, or whose prefix is, when the
- * stem is no key itself. */
-static void tcall_index_key_(const tcall_index *index, tcall_query_ *query,
-                             tcall_record_ *records, unsigned slot)
-{
-    tcall_adding_ adding = tcall_index_adding_(query, slot);
-    uint32_t hash = query->hashes[slot], next;
-    const tcall_bucket_ *bucket = &index->buckets[hash % index->bucket_count];
-    const tcall_entry_ *entry;
-    for (next = bucket->by_stem; next > 0; next = entry->next_by_stem) {
-        entry = &index->entries[next - 1];
-        if (entry->stem == hash)
-            tcall_index_add_entry_(index, next - 1, &adding, records);
-    }
-    for (next = bucket->by_prefix; next > 0; next = entry->next_by_prefix) {
-        unsigned at;
-        entry = &index->entries[next - 1];
-        at = tcall_query_slot_(entry->stem);
-        if (entry->prefix == hash &&
-            !tcall_query_find_(query, entry->stem, &at))
-            tcall_index_add_entry_(index, next - 1, &adding, records);
-    }
-}
-
-/* Adds the words of all fuzzy keys, or of all exact ones. */
-static void tcall_index_keys_(const tcall_index *index, tcall_query_ *query,
-                              tcall_record_ *records, bool fuzzy)
-{
-    unsigned slot;
-    for (slot = 0; slot < TCALL_QUERY_SLOTS_; slot++) {
-        unsigned key = query->key_terms[slot];
-        if (key && ((key & TCALL_KEY_FUZZY_) != 0) == fuzzy)
-            tcall_index_key_(index, query, records, slot);
-    }
-}
-
-/* Fills the records and counts the tools of each term. Records are empty, and
- * those of tools that may be picked have some length. */
-TCALL_SHARED_ void tcall_index_read_(const tcall_index *index,
-                                     tcall_query_ *query,
-                                     tcall_record_ *records)
-{
-    size_t i;
-    tcall_index_keys_(index, query, records, true);
-    tcall_index_keys_(index, query, records, false);
-    for (i = 0; i < index->tool_count; i++) {
-        const tcall_indexed_ *tool = &index->tools[i];
-        if (records[i].length > 0)
-            tcall_record_close_(&records[i], tool->length, tool->name_words,
-                                records[i].name);
-    }
-}
-
-/* Returns whether an index was made, and of this number of tools. */
-TCALL_SHARED_ bool tcall_index_fits_(const tcall_index *index,
-                                     size_t tool_count)
-{
-    return index->bucket_count > 0 && index->tool_count == tool_count;
-}
-
-/* ---- building
- *
- * The first pass over the texts finds the words and counts their postings, the
- * second writes them. When memory runs out the first pass goes on, to find out
- * how much would do.
- */
-
-typedef struct tcall_indexing_ {
-    tcall_block *block;
-    size_t missing; /* bytes of memory, if any */
-    tcall_bucket_ *buckets;
-    uint32_t bucket_count;
-    tcall_indexed_ *tools;
-    tcall_entry_ *entries;
-    uint32_t entry_count;
-    tcall_posting_ *postings; /* NULL in the first pass */
-    uint32_t posting_count;
-    uint32_t tool; /* at hand */
-} tcall_indexing_;
-
-/* Takes zeroed memory after what was taken before; NULL when it runs out. */
-static void *tcall_index_take_(tcall_indexing_ *making, size_t size)
-{
-    void *at = tcall_block_gap_(making->block);
-    if (making->missing || !tcall_block_grow_(making->block, size)) {
-        making->missing += size;
-        return NULL;
-    }
-    return memset(at, 0, size);
-}
-
-static void tcall_index_align_(tcall_indexing_ *making)
-{
-    uintptr_t at = (uintptr_t)tcall_block_gap_(making->block);
-    tcall_index_take_(making, (0 - at) & 7);
-}
-
-/* Puts the newest entry at the front of a chain, which begins at *first. */
-static void tcall_index_chain_(const tcall_indexing_ *making, uint32_t *first,
-                               uint32_t *next)
-{
-    *next = *first;
-    *first = making->entry_count;
-}
-
-/* Adds an entry for a word; returns NULL when memory runs out. */
-static tcall_entry_ *tcall_index_insert_(tcall_indexing_ *making,
-                                         const tcall_split_ *word)
-{
-    tcall_entry_ *entry =
-        (tcall_entry_ *)tcall_index_take_(making, sizeof *entry);
-    tcall_bucket_ *buckets = making->buckets;
-    uint32_t count = making->bucket_count;
-    if (!entry)
-        return NULL;
-    making->entry_count++;
-    entry->stem = word->stem;
-    entry->prefix = word->prefix;
-    tcall_index_chain_(making, &buckets[word->stem % count].by_stem,
-                       &entry->next_by_stem);
-    if (word->prefix)
-        tcall_index_chain_(making, &buckets[word->prefix % count].by_prefix,
-                           &entry->next_by_prefix);
-    return entry;
-}
-
-/* Returns the entry of a word; adds it when it is new. NULL: out of memory. */
-static tcall_entry_ *tcall_index_find_(tcall_indexing_ *making,
-                                       const tcall_split_ *word)
-{
-    uint32_t next = 0;
-    if (making->buckets)
-        next = making->buckets[word->stem % making->bucket_count].by_stem;
-    while (next > 0) {
-        tcall_entry_ *entry = &making->entries[next - 1];
-        if (entry->stem == word->stem)
-            return entry;
-        next = entry->next_by_stem;
-    }
-    return tcall_index_insert_(making, word);
-}
-
-/* Adds an occurrence in the current tool to a posting. */
-static void tcall_index_post_(const tcall_indexing_ *making,
-                              tcall_posting_ *posting, unsigned text)
-{
-    const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
-    unsigned exact = posting->exact + weight->exact;
-    unsigned fuzzy = posting->fuzzy + weight->fuzzy;
-    posting->tool = making->tool & 0xFFFF;
-    posting->exact = tcall_at_most_(exact, TCALL_EXACT_MAX_) & 31;
-    posting->fuzzy = tcall_at_most_(fuzzy, TCALL_FUZZY_MAX_) & 3;
-    if (text == TCALL_TEXT_NAME_)
-        posting->name = (posting->name + 1) & 511;
-}
-
-/* Counts a word of the current tool, and posts it in the second pass. */
-static void tcall_index_word_(tcall_indexing_ *making, const tcall_split_ *word,
-                              unsigned text)
-{
-    tcall_entry_ *entry = tcall_index_find_(making, word);
-    if (!entry) {
-        making->posting_count++; /* perhaps too many, which suffices */
-        return;
-    }
-    if (entry->last_tool != making->tool + 1) {
-        entry->last_tool = making->tool + 1;
-        entry->end++;
-        making->posting_count++;
-    }
-    if (making->postings)
-        tcall_index_post_(making, &making->postings[entry->end - 1], text);
-}
-
-static void tcall_index_tool_(tcall_indexing_ *making, const tcall_tool *tool)
-{
-    unsigned length = 0, name_words = 0, text;
-    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
-        tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
-        while (tcall_split_next_(&words))
-            tcall_index_word_(making, &words, text);
-        length += tcall_text_weights_[text].length * words.longer;
-        if (text == TCALL_TEXT_NAME_)
-            name_words = words.count;
-    }
-    if (making->tools) {
-        tcall_indexed_ *known = &making->tools[making->tool];
-        known->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
-        known->name_words = (uint16_t)tcall_at_most_(name_words, 0xFFFF);
-    }
-}
-
-static void tcall_index_pass_(tcall_indexing_ *making, const tcall_desc *desc)
-{
-    for (making->tool = 0; making->tool < desc->tool_count; making->tool++)
-        tcall_index_tool_(making, &desc->tools[making->tool]);
-}
-
-/* Replaces the number of postings of each word by where they begin. The second
- * pass moves that to where they end. */
-static void tcall_index_layout_(tcall_indexing_ *making)
-{
-    uint32_t begin = 0, i;
-    for (i = 0; i < making->entry_count; i++) {
-        tcall_entry_ *entry = &making->entries[i];
-        uint32_t count = entry->end;
-        entry->end = begin;
-        entry->last_tool = 0;
-        begin += count;
-    }
-}
-
-/* Returns how many buckets keep chains short: one for each tool and half KB. */
-static uint32_t tcall_index_buckets_(const tcall_desc *desc)
-{
-    size_t bytes = 0, i;
-    unsigned text;
-    for (i = 0; i < desc->tool_count; i++)
-        for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
-            tcall_split_ words;
-            tcall_split_tool_(&words, &desc->tools[i], text);
-            bytes += (size_t)(words.end - words.cursor);
-        }
-    return (uint32_t)(desc->tool_count + bytes / 512 + 1);
-}
-
-/* Takes memory for the tables and makes the first pass. */
-static void tcall_index_count_(tcall_indexing_ *making, const tcall_desc *desc)
-{
-    size_t tools = desc->tool_count;
-    making->bucket_count = tcall_index_buckets_(desc);
-    tcall_index_align_(making);
-    making->buckets = (tcall_bucket_ *)tcall_index_take_(
-        making, making->bucket_count * sizeof(tcall_bucket_));
-    making->tools = (tcall_indexed_ *)tcall_index_take_(
-        making, tools * sizeof(tcall_indexed_));
-    making->entries = (tcall_entry_ *)(void *)tcall_block_gap_(making->block);
-    tcall_index_pass_(making, desc);
-}
-
-/* Makes both passes; returns false when memory runs out. */
-static bool tcall_index_make_(tcall_indexing_ *making, const tcall_desc *desc)
-{
-    tcall_index_count_(making, desc);
-    making->postings = (tcall_posting_ *)tcall_index_take_(
-        making, making->posting_count * sizeof(tcall_posting_));
-    tcall_index_align_(making);
-    if (making->missing > 0)
-        return false;
-    tcall_index_layout_(making);
-    tcall_index_pass_(making, desc);
-    return true;
-}
-
-int tcall_pick_index(tcall *tc, tcall_index *index)
-{
-    size_t low = tc->block.low;
-    tcall_indexing_ making;
-    memset(index, 0, sizeof *index);
-    memset(&making, 0, sizeof making);
-    if (tc->offer || tc->desc.tool_count > 0xFFFF)
-        return TCALL_E_USAGE;
-    making.block = &tc->block;
-    if (!tcall_index_make_(&making, &tc->desc)) {
-        tcall_block_room_(&tc->block, making.missing); /* sets block.need */
-        tc->block.low = low;
-        return TCALL_E_MEMORY;
-    }
-    index->tool_count = tc->desc.tool_count;
-    index->bucket_count = making.bucket_count;
-    index->buckets = making.buckets;
-    index->tools = making.tools;
-    index->entries = making.entries;
-    index->postings = making.postings;
-    return TCALL_OK;
-}
-
-#else
-
-/* TOOLCALL_NO_PICK_INDEX: tcall_pick refuses any index. */
-static bool tcall_index_fits_(const tcall_index *index, size_t tool_count)
-{
-    (void)index;
-    (void)tool_count;
-    return false;
-}
-
-static void tcall_index_read_(const tcall_index *index, tcall_query_ *query,
-                              tcall_record_ *records)
-{
-    (void)index;
-    (void)query;
-    (void)records;
-}
-
-#endif /* TOOLCALL_NO_PICK_INDEX */
-
-#endif /* TOOLCALL_NO_PICK */
-
-/* ==========================================================================
  * >>pick
  *
  * What each tool says of the terms is read once and kept as a record; where the
@@ -16491,6 +16166,7 @@ typedef struct tcall_ranking_ {
     tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t count;           /* of all tools; a scorer may add others */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -16537,7 +16213,7 @@ static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
         ranking->timed_out = true;
         return false;
     }
-    for (; *i < desc->tool_count; ++*i)
+    for (; *i < ranking->count; ++*i)
         if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
             return true;
     return false;
@@ -16585,24 +16261,6 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(record) * 16;
         ranking->tools++;
     }
-}
-
-/* The same by the index. */
-static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
-{
-    tcall_query_ *query = ranking->query;
-    tcall_record_ *records = ranking->records;
-    size_t count = ranking->tc->desc.tool_count, i;
-    memset(records, 0, count * sizeof *records);
-    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        records[i].length = 1;
-        ranking->tools++;
-    }
-    if (ranking->timed_out)
-        return;
-    tcall_index_read_(ranking->opts->index, query, records);
-    for (i = 0; i < count; i++)
-        query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
 /* Returns the record of a tool, which is read again where none is kept. */
@@ -16695,10 +16353,7 @@ static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
     uint32_t all;
-    if (ranking->records && ranking->opts->index)
-        tcall_ranking_look_up_(ranking);
-    else
-        tcall_ranking_read_(ranking);
+    tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
     if (all > 0 && !ranking->timed_out)
         ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
@@ -16741,22 +16396,22 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 /* ---- the ranking */
 
 /* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block. Nothing of it is held: the next who needs memory may
- * take it. */
+ * free part of the block, which lends it until the ranking ends. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
     char *gap = tcall_block_gap_(block);
     size_t skip = (0 - (uintptr_t)gap) & 7;
     size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    size_t all = size + ranking->count * sizeof(tcall_record_);
     if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
     ranking->query = (tcall_query_ *)(void *)(gap + skip);
     if (all <= tcall_block_free_(block)) {
-        tcall_block_room_(block, all);
         ranking->records = (tcall_record_ *)(void *)(gap + size);
+        size = all;
     }
+    tcall_block_lend_(block, size);
     return TCALL_OK;
 }
 
@@ -16782,11 +16437,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     int error;
     memset(ranking, 0, sizeof *ranking);
     ranking->tc = tc;
+    ranking->count = desc->tool_count;
     ranking->input = input;
     tcall_ranking_options_(ranking, opts);
     opts = ranking->opts;
-    if (opts->index && !tcall_index_fits_(opts->index, desc->tool_count))
-        return TCALL_E_USAGE;
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -17037,9 +16691,15 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    int count = tcall_picks_(tc, input, opts, picks, max);
+    const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
+    int count;
+    tc->work.busy = tc; /* scorers and listeners are the program's */
+    count = tcall_picks_(tc, input, opts, picks, max);
+    tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
+    tc->work = outer;
     return count;
 }
 
@@ -17187,7 +16847,13 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
-    int error = tcall_write_ranking_(w, tc, report);
+    const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
+    int error;
+    tc->work.busy = tc;
+    error = tcall_write_ranking_(w, tc, report);
+    tcall_block_unlend_(&tc->block, lent);
+    tc->work = outer;
     if (error < 0)
         return error;
     tcall_write_key(w, "bytes_saved");
@@ -17262,12 +16928,35 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
+/* The call begins to call the program's functions. Returns what was before. */
+TCALL_SHARED_ tcall_work_ tcall_work_begin_(tcall *tc, tcall_call *call,
+                                            size_t high)
+{
+    tcall_work_ outer = tc->work;
+    tc->work.busy = tc;
+    tc->work.kept = high;
+    call->cx.at_work = true;
+    return outer;
+}
+
+TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
+{
+    call->cx.tc->work = outer;
+    call->cx.at_work = false;
+    return r;
+}
+
 int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     /* Memory is given back from its end only. */
-    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+    if (cx->at_work || call->block_high < tc->work.kept ||
+        (call->block_high < tc->call_at && tc->call_at < tc->block.high))
         return TCALL_E_USAGE;
+    if (call->batch & 1 && call->batch != tc->batch)
+        return TCALL_OK; /* its memory went with the agent's calls under it */
+    if (cx->end)
+        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -17440,7 +17129,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
+    tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_block_unlend_(block, block->lent - why.cap);
     tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -17735,7 +17426,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+                         true);
 }
 
 #else
@@ -17829,7 +17521,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
+    tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
+    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -17858,6 +17552,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     int r = tcall_usable_(tc);
     call->outer_high = tc->call_at;
     call->block_high = tc->call_at = tc->block.high;
+    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -17871,7 +17566,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
 }
 
-int tcall_hydrate(tcall *tc, tcall_call *call)
+/* Hydrates the call, or goes on with its repair. */
+static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
     int r = call->error;
@@ -17887,6 +17583,16 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    tcall_work_ outer;
+    if (call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, tc->block.high);
+    return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
 /* Writes what the schema or shape says, fault by fault. */
@@ -17959,16 +17665,6 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-void tcall_emit(tcall_ctx *cx, tcall_str text)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
-}
-
-void tcall_progress(tcall_ctx *cx, tcall_str text)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
 /* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
@@ -17977,17 +17673,75 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
                : TCALL_E_USAGE;
 }
 
+/* Is the text one of the arguments that were asked for? */
+static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
+{
+    const tcall_json args = cx->call->args;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++)
+        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+            return true;
+    return false;
+}
+
+/* Masks in a text of the tool, in its place, what hooks injected: nobody else
+ * is to see it. Returns how long the text is then. */
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
+                                                 tcall_str text)
+{
+    const tcall_json args = cx->injected;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++) {
+        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
+        if (!(value.tok->type & TCALL_KEY_) &&
+            tcall_json_type(value) == TCALL_STRING &&
+            !tcall_was_asked_(cx, tcall_json_str(value)))
+            text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
+                                        tcall_json_str(value).ptr);
+    }
+    return text.len;
+}
+
+/* Tells what the tool says. Where something was injected a copy is told; what
+ * there is no room for is not. */
+static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
+                             tcall_str text)
+{
+    size_t high;
+    if (!cx->injected.tok) {
+        tcall_tell_call_(cx->call, kind, text);
+        return;
+    }
+    high = cx->tc->block.high;
+    if (tcall_keep_(cx, text, &text) == TCALL_OK)
+        text.len = tcall_hide_(cx, text);
+    tcall_tell_call_(cx->call, kind, text);
+    tcall_block_back_(&cx->tc->block, high);
+}
+
+void tcall_emit(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);
+}
+
+void tcall_progress(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);
+}
+
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 {
     int r = TCALL_OK;
     if (title.len) {
         tcall_progress(cx, title);
         r = tcall_keep_(cx, title, &cx->result.title);
+        cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
         r = tcall_scan_whole_(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
     return r;
 }
 
@@ -18332,6 +18086,7 @@ TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
     failure->error = error;
     failure->stage = cx->stage;
     failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
 }
 
 /* Makes the call fail; the first failure counts. */
@@ -18352,8 +18107,9 @@ TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
     if (text.len)
-        memcpy(words, text.ptr, text.len);
+        memmove(words, text.ptr, text.len);
     cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */
@@ -18402,11 +18158,11 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* ---- an example of a call that would do ---- */
 
 /* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 8
+#define TCALL_EXAMPLE_DEPTH_ 3
 
 /* Writes a text with as many characters as a schema wants. */
-static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
-                                      tcall_int high)
+TCALL_NOINLINE_ static void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
     tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
@@ -18439,7 +18195,7 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
-static const char *tcall_example_named_(const char *schema)
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -18474,7 +18230,8 @@ static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
 }
 
 /* Writes a number near the bounds of a schema, 1 without any. */
-static void tcall_write_example_number_(tcall_writer *out, const char *schema)
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
 {
     const char *least = tcall_text_get_(schema, "minimum");
     const char *most = tcall_text_get_(schema, "maximum");
@@ -18555,9 +18312,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         type = tcall_text_first_(type);
     if (named)
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!depth || (type && tcall_text_is_(type, "null")))
-        tcall_write_null(out); /* for what is too deep it is wrong */
-    else if (!type && any)
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
         tcall_write_example_text_(out,
@@ -18565,9 +18322,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                   tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object"))
+    else if (tcall_text_is_(type, "object") && depth)
         tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array"))
+    else if (tcall_text_is_(type, "array") && depth)
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
@@ -18575,7 +18332,8 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 
 /* Returns whether the schema of the call allows the text. Memory is what the
  * block has left. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
     tcall_arguments args;
     tcall_check check;
@@ -18620,8 +18378,8 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
 #ifndef TOOLCALL_NO_SHAPES
 
 /* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_write_shape_number_(tcall_writer *out,
-                                      const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
+                                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     tcall_int value = 1;
@@ -18686,7 +18444,8 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
 
 /* Returns whether the shape allows the text. Its struct is made in what the
  * block has left. */
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
+                                                   tcall_str text)
 {
     const tcall_object *shape = call->tool->shape;
     tcall_decoder decoder;
@@ -18719,7 +18478,8 @@ static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
 #endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
-static void tcall_write_members_(tcall_writer *out, const char *object)
+TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
+                                                 const char *object)
 {
     const char *at = tcall_text_next_(object + 1), *name, *value;
     while (!tcall_text_closes_(at)) {
@@ -18747,6 +18507,7 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 {
     const tcall_tool *tool = call->tool;
     tcall_writer args;
+    tcall_str text;
     tcall_hydrate_writer_(&call->cx.tc->block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
@@ -18756,9 +18517,11 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error ||
-        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
-            call, tcall_slice_(args.buf, args.fill - 1)))
+    if (args.error)
+        return;
+    text = tcall_slice_(args.buf, args.fill - 1);
+    if (!(tool->shape ? tcall_example_decodes_(call, text)
+                      : tcall_example_fits_(call, text)))
         return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -18771,6 +18534,14 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 }
 
 /* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
 
 /* Writes which tools there are, so that the model can choose again. */
 static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
@@ -18802,6 +18573,17 @@ static bool tcall_was_refused_(const tcall_ctx *cx)
 {
     return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
            !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
 }
 
 /* Writes what was called, who failed and why, into a string. */
@@ -18851,6 +18633,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
@@ -18862,6 +18645,8 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
             tcall_say_refused_(out, cx->call);
         else
             tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
         tcall_write_pair_(out, "error_type",
                           tcall_str_of(tcall_error_type(failure->error)));
@@ -18871,6 +18656,10 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           tcall_str_of(failure->code
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_) {
+        tcall_write_key(out, "ran");
+        tcall_write_bool(out, true);
+    }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
     tcall_write_close(out, '}');
@@ -19045,14 +18834,29 @@ static int tcall_run_call_(tcall_ctx *cx)
     const tcall_hook *around = cx->hook;
     tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
+    bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = true;
+    cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
+        cx->result.ran = ran; /* it only looked */
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;
+}
+
+/* Masks what hooks injected in what the tool has written and in why it failed.
+ */
+static void tcall_hide_said_(tcall_ctx *cx)
+{
+    tcall_str text = tcall_output(cx);
+    size_t less = text.len - tcall_hide_(cx, text);
+    cx->out->fill -= less;
+    cx->out->len -= less;
+    if (cx->injected.tok && cx->failure.reason.len)
+        tcall_keep_reason_(cx, cx->failure.reason);
 }
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
@@ -19066,6 +18870,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
+    tcall_hide_said_(cx);
     cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                    : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                            : TCALL_RUN_NOT_;
@@ -19076,6 +18881,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
+        cx->tool_did = true;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -19102,8 +18908,12 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
-    if (r < 0 && r != TCALL_E_MEMORY)
+    if (r < 0 && r != TCALL_E_MEMORY) {
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
         return TCALL_E_OUTPUT;
+    }
     tokens = r < 0 ? need : (size_t)r;
     value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
@@ -19120,7 +18930,7 @@ tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_error_(&why, schema, value, error);
+    tcall_say_error_(&why, schema, value, error, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
@@ -19359,14 +19169,6 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 
 /* ---- attempts ---- */
 
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
  * arguments. */
 static int tcall_approve_again_(tcall_ctx *cx)
@@ -19506,6 +19308,8 @@ static int tcall_around_(tcall_ctx *cx)
     int r;
     if (!cx->gave_up) {
         r = tcall_next(cx);
+        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+            r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
@@ -19546,315 +19350,6 @@ TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
 }
 
 #endif
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    if (call)
-        call->cx.stop = error;
-}
-
-/* Replays the stage of approval in the middle of a run. */
-int tcall_approval(tcall_ctx *cx)
-{
-    uint16_t next_hook = cx->next_hook;
-    uint8_t stage = cx->stage;
-    int r;
-    if (!cx->call)
-        return TCALL_E_USAGE;
-    cx->approval_wanted = true;
-    cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->next_hook = 0;
-    r = tcall_run_hooks_(cx);
-    cx->stage = stage;
-    cx->next_hook = next_hook;
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-/* Completes the result: nobody changes it from here on. */
-static void tcall_settle_(tcall_ctx *cx)
-{
-    if (!cx->settled) {
-        cx->finished = tcall_now_(cx->tc);
-        if (cx->state == TCALL_FAILED_)
-            tcall_write_failure_(cx);
-        else /* what a hook said, and did not return */
-            memset(&cx->failure, 0, sizeof cx->failure);
-        cx->result.error = cx->failure.error;
-    }
-    cx->settled = true;
-    cx->result.output = tcall_output(cx);
-}
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* Does what the library does itself at a stage, after its hooks. */
-static int tcall_built_in_(tcall_ctx *cx)
-{
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
-    default: return TCALL_OK;
-    }
-}
-
-/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
- * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    /* Stages without hooks and without work of our own are passed over. */
-    int stage = cx->stage;
-    uint32_t busy = (cx->order->stages | own) >> stage;
-    for (; busy; stage++, busy >>= 1) {
-        int due = tcall_due_[stage], r;
-        if (!(busy & 1) || !(due & cx->state))
-            continue;
-        cx->stage = (uint8_t)stage;
-        if (stage >= TCALL_WILL_AUDIT)
-            tcall_settle_(cx);
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-#else
-
-/* Returns TCALL_OK when the call may run, or why not or not yet. */
-static int tcall_permit_(tcall_ctx *cx)
-{
-    int r = tcall_authorize_(cx);
-    if (r == TCALL_OK)
-        r = tcall_consent_(cx);
-    return r == TCALL_OK ? cx->call->error : r;
-}
-
-/* Without hooks there is only what the library does itself. Returns TCALL_OK at
- * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->state != TCALL_GOING_)
-        return TCALL_OK;
-    if (cx->stage < TCALL_AROUND_EXECUTE)
-        r = tcall_permit_(cx);
-    if (r == TCALL_OK) {
-        cx->stage = TCALL_AROUND_EXECUTE;
-        cx->attempt = 1;
-        r = tcall_run_(cx);
-    }
-    if (r == TCALL_OK)
-        r = tcall_check_output_(cx);
-    if (tcall_waits_(r))
-        return r;
-    tcall_fail_(cx, r);
-    return TCALL_OK;
-}
-
-#endif
-
-/* Sets up the context. A registry that cannot be used fails the call here, so
- * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->started = tcall_now_(tc);
-    tcall_order_begin_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    tcall_fail_(cx, tcall_usable_(tc));
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-#define TCALL_ERROR_TEXT_ 288
-
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
-}
-
-#else
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
-#endif
-
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
-/* Writes the result and reports the end; listeners see a call that is complete.
- */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    tcall_settle_(cx);
-    call->error = cx->result.error;
-    if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->block_high,
-                       call->arguments.len + cx->wanted);
-    cx->state = TCALL_DONE_;
-    if (call->error < 0)
-        tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
-}
-
-/* Completes what the call waits for. */
-static void tcall_await_(tcall_ctx *cx, int r)
-{
-    cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
-        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
-        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
-}
-
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r = tcall_output_resume_(cx);
-    if (!cx->settled)
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer start = *out; /* what a failure goes back to */
-    tcall_ctx *cx = &call->cx;
-    int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    cx->out = out;
-    cx->out_start = &start;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    if (cx->output_held)
-        tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
-        tcall_fail_(cx, tcall_must_end_(cx));
-    r = tcall_walk_(cx);
-    if (r == TCALL_OK)
-        return tcall_finish_(cx);
-    tcall_await_(cx, r);
-    tcall_output_clear_(cx);
-    return r;
-}
-
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
-static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
-                                                 : (uint32_t)TCALL_EXECUTE_MS);
-    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
-        tcall_wait wait = call->cx.wait;
-        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
-        if (wait.ms)
-            d->wait(d->user, &wait);
-        r = tcall_invoke(tc, call, out);
-    }
-    if (!tcall_waits_(r))
-        return r;
-    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-    return tcall_invoke(tc, call, out);
-}
-
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out, tcall_call *call)
-{
-    size_t high = tc->block.high;
-    tcall_call *own = NULL;
-    int r = tcall_usable_(tc);
-    if (r < 0)
-        return r;
-    if (!call)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call) {
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
-        return TCALL_E_MEMORY;
-    }
-    memset(call, 0, sizeof *call);
-    call->name = name;
-    call->arguments = arguments;
-    tcall_hydrate(tc, call);
-    r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_release(tc, own);
-        tcall_block_back_(&tc->block, high);
-    }
-    return r;
-}
 
 /* ==========================================================================
  * >>hash
@@ -20235,6 +19730,459 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 }
 
 /* ==========================================================================
+ * >>loops
+ */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* ==========================================================================
+ * >>invoke
+ *
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
+ */
+
+void tcall_cancel(tcall_call *call, int error)
+{
+    if (call)
+        call->cx.stop = error;
+}
+
+/* Replays the stage of approval in the middle of a run. */
+int tcall_approval(tcall_ctx *cx)
+{
+    uint16_t next_hook = cx->next_hook;
+    uint8_t stage = cx->stage;
+    int r;
+    if (!cx->call)
+        return TCALL_E_USAGE;
+    cx->approval_wanted = true;
+    cx->stage = TCALL_WILL_CHECK_CONSENT;
+    cx->next_hook = 0;
+    r = tcall_run_hooks_(cx);
+    cx->stage = stage;
+    cx->next_hook = next_hook;
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
+}
+
+/* Completes the result: nobody changes it from here on. */
+static void tcall_settle_(tcall_ctx *cx)
+{
+    if (!cx->settled) {
+        cx->finished = tcall_now_(cx->tc);
+        if (cx->state == TCALL_FAILED_)
+            tcall_write_failure_(cx);
+        else /* what a hook said, and did not return */
+            memset(&cx->failure, 0, sizeof cx->failure);
+        cx->result.error = cx->failure.error;
+    }
+    cx->settled = true;
+    cx->result.output = tcall_output(cx);
+}
+
+#ifndef TOOLCALL_NO_HOOKS
+
+/* Does what the library does itself at a stage, after its hooks. */
+static int tcall_built_in_(tcall_ctx *cx)
+{
+    switch (cx->stage) {
+    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
+    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
+    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
+    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
+    default: return TCALL_OK;
+    }
+}
+
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
+                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
+                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
+                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
+    /* Stages without hooks and without work of our own are passed over. */
+    int stage = cx->stage;
+    uint32_t busy = (cx->order->stages | own) >> stage;
+    for (; busy; stage++, busy >>= 1) {
+        int due = tcall_due_[stage], r;
+        if (!(busy & 1) || !(due & cx->state))
+            continue;
+        cx->stage = (uint8_t)stage;
+        if (stage >= TCALL_WILL_AUDIT)
+            tcall_settle_(cx);
+        r = tcall_run_hooks_(cx);
+        if (r == TCALL_OK && due & cx->state)
+            r = tcall_built_in_(cx);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+    }
+    return TCALL_OK;
+}
+
+#else
+
+/* Returns TCALL_OK when the call may run, or why not or not yet. */
+static int tcall_permit_(tcall_ctx *cx)
+{
+    int r = tcall_authorize_(cx);
+    if (r == TCALL_OK)
+        r = tcall_consent_(cx);
+    return r == TCALL_OK ? cx->call->error : r;
+}
+
+/* Without hooks there is only what the library does itself. Returns TCALL_OK at
+ * the end, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    int r = TCALL_OK;
+    if (cx->state != TCALL_GOING_)
+        return TCALL_OK;
+    if (cx->stage < TCALL_AROUND_EXECUTE)
+        r = tcall_permit_(cx);
+    if (r == TCALL_OK) {
+        cx->stage = TCALL_AROUND_EXECUTE;
+        cx->attempt = 1;
+        r = tcall_run_(cx);
+    }
+    if (r == TCALL_OK)
+        r = tcall_check_output_(cx);
+    if (tcall_waits_(r))
+        return r;
+    tcall_fail_(cx, r);
+    return TCALL_OK;
+}
+
+#endif
+
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
+static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
+    cx->started = tcall_now_(tc);
+    tcall_order_begin_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
+#endif
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const tcall_failure *failure = &cx->failure;
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
+    tcall_writer out;
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_write_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+}
+
+#else
+
+static void tcall_tell_error_(tcall_ctx *cx)
+{
+    (void)cx;
+}
+
+#endif
+
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
+/* Writes the result and reports the end; listeners see a call that is complete.
+ */
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    tcall_settle_(cx);
+    call->error = cx->result.error;
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_loops_end_(cx, call->loops);
+#endif
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->block_high,
+                       call->arguments.len + cx->wanted);
+    cx->state = TCALL_DONE_;
+    cx->end = NULL;
+    if (call->error < 0)
+        tcall_tell_error_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return call->error;
+}
+
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    cx->asks = r == TCALL_E_APPROVAL;
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r = tcall_output_resume_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+}
+
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_ctx *cx = &call->cx;
+    int r;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->output_held)
+        tcall_output_again_(cx);
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return tcall_finish_(cx);
+    tcall_await_(cx, r);
+    tcall_output_clear_(cx);
+    return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_work_ outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, call->block_high);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+}
+
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out, tcall_call *call)
+{
+    size_t high = tc->block.high;
+    tcall_call *own = NULL;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    if (!call)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+    if (!call) {
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        return TCALL_E_MEMORY;
+    }
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_release(tc, own);
+        tcall_block_back_(&tc->block, high);
+    }
+    return r;
+}
+
+/* ==========================================================================
  * >>records
  */
 
@@ -20392,7 +20340,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager = tool && tcall_is_compiled_(tc, tool);
+    bool eager = tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -20401,10 +20349,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator             ? "foreign"
-                                   : tool && tool->shape ? "shape"
-                                   : eager               ? "eager"
-                                                         : "lazy"));
+                      tcall_str_of(validator     ? "foreign"
+                                   : tool->shape ? "shape"
+                                   : eager       ? "eager"
+                                                 : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -20443,7 +20391,10 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                                 : tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
+    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ran");
+    tcall_write_bool(out, call->cx.result.ran);
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
@@ -20750,6 +20701,8 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     tcall_write_validated_(&out, call);
     tcall_write_key(&out, "attempts");
     tcall_write_int(&out, cx->attempt);
+    tcall_write_key(&out, "ran");
+    tcall_write_bool(&out, cx->result.ran);
     tcall_write_key(&out, "ms");
     tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
     tcall_write_key(&out, "approved");
@@ -20923,114 +20876,6 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
         (tcall_ledger *)user, tcall_call_key(cx->tc, cx->call));
     if (cx->approval_asked && row && row->state < TCALL_SPENT_)
         row->state = cx->tool_ran ? TCALL_RAN_ : 0;
-    return TCALL_OK;
-}
-
-/* ---- loops ---- */
-
-/* A call in the memory of the loop breaker. Calls are compared by their hash,
- * with that of their turn, so nothing of them has to be kept, and those of
- * other turns are never met again. */
-typedef struct tcall_looped_ {
-    uint64_t call, tool;
-    bool answered; /* by a result from before */
-} tcall_looped_;
-
-/* Fails the call and tells the model how to get out. */
-static int tcall_loop_(tcall_ctx *cx, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 0);
-    cx->result.suggestion = "do something else, or ask the user";
-    return TCALL_E_LOOP;
-}
-
-/* True when the call would be the third of its kind in a row, or the third in
- * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
-{
-    return recent[1] == call &&
-           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
-}
-
-static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
-{
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
-            return true;
-    return false;
-}
-
-/* Answers or stops a call that repeats others. */
-int tcall_loops_begin_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
-    tcall_looped_ *here =
-        (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
-        return TCALL_E_MEMORY;
-    here->call += turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
-    if (here->tool == loops->refused && loops->refusals >= 2 &&
-        (loops->denied || call->error < 0))
-        return tcall_loop_(cx, "refused again and again");
-    if (call->tool && call->tool->allow_repeat)
-        return TCALL_OK;
-    if (tcall_loops_again_(loops->recent, here->call))
-        return tcall_loop_(cx, "the same calls come again and again");
-    memmove(loops->recent + 1, loops->recent,
-            sizeof loops->recent - sizeof *loops->recent);
-    loops->recent[0] = here->call;
-    here->answered = tcall_loops_did_(loops, here->call);
-    return here->answered
-               ? tcall_respond(cx,
-                               tcall_str_of("Made before in this turn, and "
-                                            "nothing has changed since: use "
-                                            "that result."))
-               : TCALL_OK;
-}
-
-/* Counts how often in a row the tool was refused. */
-static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
-                               uint64_t tool)
-{
-    bool denied = cx->failure.error == TCALL_E_DENIED,
-         same = loops->refused == tool;
-    if (cx->failure.error == TCALL_E_LOOP)
-        return;
-    if (denied || cx->call->error < 0) {
-        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
-        loops->refused = tool;
-        loops->denied = denied;
-    } else if (same) {
-        loops->refusals = 0;
-    }
-}
-
-/* Notes what came of a call, and forgets results that it may have changed. */
-int tcall_loops_end_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_tool *tool = cx->call->tool;
-    const tcall_looped_ *here =
-        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
-    loops->count = kept;
-    if (!here || !here->tool)
-        return TCALL_OK;
-    tcall_loops_count_(cx, loops, here->tool);
-    if (cx->failure.error < 0 || here->answered || !tool || tool->allow_repeat)
-        return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
 
@@ -25977,6 +25822,12 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+}
+
 /* Returns why no further round may begin, or TCALL_OK. */
 TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 {
@@ -26000,8 +25851,6 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    if (agent->desc.parallel > 1)
-        said *= 2; /* results wait for each other */
     tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
@@ -26047,7 +25896,8 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
     int result;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+    if (!answered || tcall_agent_busy_(agent) || index < 0 ||
+        !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
@@ -26077,23 +25927,60 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
+/* Which call of the last answer has this id. */
+static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int position = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item) &&
+           !tcall_str_eq(item.id, id))
+        position += item.kind == TCALL_ITEM_CALL;
+    return position;
+}
+
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
+{
+    char *first = agent->chat.block->base + agent->chat.start;
+    int position = tcall_agent_position_(agent, id);
+    size_t at = agent->answer_at, next = at;
+    tcall_item item;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_position_(agent, item.id) > position)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
+    agent->call_at++;
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     tcall_item asked;
+    size_t from;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ ||
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        !tcall_str_eq(asked.id, call->id) ||
         tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
+    from = agent->chat.block->low - agent->chat.start;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
         tcall_agent_spare_(agent, 0);
         return result;
     }
-    if (++agent->call_at == (size_t)agent->answer.calls) {
+    tcall_agent_place_(agent, asked.id, from);
+    if (agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -26111,10 +25998,13 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
     if (count > 1)
         agent->batch = (tcall_call *)tcall_block_take_(
             block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
+    if (!agent->batch) {
+        agent->batch = &agent->call;
+        count = 1;
+    }
+    agent->desc.tc->work.kept = block->high;
+    agent->desc.tc->batch++;
+    return count;
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
@@ -26122,10 +26012,15 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t need = block->need;
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
+    int room = tcall_agent_batch_room_(agent), count = 0, index, error;
+    for (index = 0; count < room; index++) {
         tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        if (!tcall_agent_asked_(agent, index, call))
+            break;
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
+            continue;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
@@ -26135,12 +26030,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         }
         /* It still gets a result, which says that the limit is reached. */
         if ((int)++agent->turn.calls > agent->desc.max_calls ||
-            agent->last_round ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            agent->last_round || (agent->desc.no_parallel && index > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
+        count++;
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = 0;
+    agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -26186,24 +26081,26 @@ static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
     return error;
 }
 
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+/* Adds what came of a call to the conversation. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text)
 {
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error == TCALL_OK)
-            error = tcall_agent_add_attached_(agent, call);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
+    size_t from = agent->chat.block->low - agent->chat.start;
+    int error = tcall_agent_add_result_(agent, call, text, call->error);
+    if (error == TCALL_OK)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error == TCALL_OK)
+        tcall_agent_place_(agent, call->id, from);
+    return error;
+}
+
+/* Returns how many calls of the batch have not ended. */
+static int tcall_agent_open_calls_(const tcall_agent *agent)
+{
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    return open;
 }
 
 /* Returns TCALL_E_MEMORY where the call failed because the block is too small,
@@ -26213,7 +26110,7 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t wanted = call->cx.wanted;
-    size_t left = (size_t)(agent->batch_count - agent->delivered);
+    size_t left = (size_t)tcall_agent_open_calls_(agent) + 1;
     bool noticed = call->error >= 0 && agent->out.fill;
     if (wanted && !noticed) { /* a quarter of the room is for the call */
         size_t size = head + wanted + wanted / 3 + 8;
@@ -26236,9 +26133,9 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
     size_t before = block->need;
     int result;
     block->need = 0;
-    block->low += taken;
+    tcall_block_lend_(block, taken);
     result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    block->low -= taken;
+    tcall_block_unlend_(block, block->lent - taken);
     if (block->need)
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, before);
@@ -26246,7 +26143,7 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
 }
 
 /* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
+ * will lie. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
     tcall_block *block = &agent->desc.tc->block;
@@ -26268,10 +26165,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
-    if (agent->current == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
+    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
 }
 
 /* Adds what a call waits for, counted from now. */
@@ -26299,12 +26193,7 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    int open = 0, asking = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_) {
-            open++;
-            asking += agent->batch[i].cx.asks;
-        }
+    int open = tcall_agent_open_calls_(agent), asking = 0, i;
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
@@ -26312,19 +26201,30 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
             tcall_agent_await_(agent, &agent->batch[i]);
+            asking += agent->batch[i].cx.asks;
+        }
     agent->waiting = 0;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* Gives back what the batch took. */
+static void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    if (agent->batch_count)
+        tcall_block_back_(&tc->block, agent->batch_high);
+    agent->batch_count = 0;
+    tc->batch += tc->batch & 1;
+    tc->work.kept = 0;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
  * next round. */
 static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
+    tcall_agent_batch_end_(agent);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -26342,6 +26242,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
+    if (!agent->batch_count)
+        return tcall_agent_batch_done_(agent, over);
     call = &agent->batch[agent->current];
     result = TCALL_E_AGAIN;
     if (over < 0 || tcall_agent_due_(agent, call)) {
@@ -26350,7 +26252,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     }
     if (result < 0 && !tcall_waits_(result))
         return result;
-    return agent->delivered < agent->batch_count
+    return tcall_agent_open_calls_(agent)
                ? tcall_agent_rotate_(agent, result)
                : tcall_agent_batch_done_(agent, over);
 }
@@ -26362,15 +26264,10 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
+        if (call->cx.end)
+            tcall_end_(call);
     }
-    if (agent->batch_count)
-        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
-    agent->batch_count = 0;
+    tcall_agent_batch_end_(agent);
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -26445,20 +26342,31 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     if (!need || !agent->provider || !agent->model)
         return 0;
     tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* results wait for each other */
+    if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
     return need + tcall_agent_size_(desc, &made);
 }
 
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
+    const char *problem = tcall_agent_problem_(desc);
     tcall_block *block;
     size_t size;
-    memset(agent, 0, sizeof *agent);
-    agent->problem = tcall_agent_problem_(desc);
-    if (!agent->problem && desc->tc->offer)
-        agent->problem = "tc has an agent already: each needs one of its own";
-    if (agent->problem)
+    if (!problem && desc->tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(desc->tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
@@ -26478,6 +26386,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
     desc->tc->key = desc->key;
+    desc->tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return tcall_agent_set_path_(agent);
 }
@@ -26486,7 +26395,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_agent_desc before = agent->desc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     agent->problem = desc->tc == before.tc
                          ? tcall_agent_problem_(desc)
@@ -26939,30 +26848,13 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-static int tcall_agent_put_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* A server may repeat secrets in its complaint. The text is masked in its
- * place, where it becomes no longer. */
+/* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
 {
     size_t i;
-    for (i = 0; i < agent->request.header_count; i++) {
-        char *to = text;
-        tcall_mask mask;
-        memset(&mask, 0, sizeof mask);
-        mask.secret = agent->headers[i].secret;
-        mask.sink = tcall_agent_put_;
-        mask.user = &to;
-        tcall_mask_put(&mask, text, strlen(text));
-        tcall_mask_end(&mask);
-        *to = '\0';
-    }
+    for (i = 0; i < agent->request.header_count; i++)
+        text[tcall_mask_text_(text, strlen(text), agent->headers[i].secret)] =
+            '\0';
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
@@ -27267,6 +27159,8 @@ TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
+    tcall_work_ *work = &agent->desc.tc->work;
+    work->busy = agent->desc.tc;
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
     if (error < 0)
@@ -27274,6 +27168,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
+    work->busy = NULL; /* who hears of it may say what is next */
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
     return error;
@@ -27301,6 +27196,8 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
+    if (tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
     if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (agent->state != TCALL_AGENT_IDLE_)
@@ -27310,12 +27207,10 @@ static int tcall_agent_ready_(tcall_agent *agent)
 }
 
 /* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
-                              const tcall_picked *tools, int count)
+static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_ready_(agent);
-    if (error == TCALL_OK)
-        error = tcall_agent_hear_(agent, text);
+    int error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
     error = tcall_agent_offer_(agent, text, tools, count);
@@ -27328,6 +27223,20 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+/* The same where one may begin; nobody who is called meanwhile does that. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    tcall *tc = agent->desc.tc;
+    int error = tcall_agent_ready_(agent);
+    if (error < 0)
+        return error;
+    tc->work.busy = tc;
+    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    tc->work.busy = NULL;
+    return error;
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -27384,9 +27293,10 @@ int tcall_agent_step(tcall_agent *agent)
 {
     int result;
     if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ ||
+        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
@@ -27394,7 +27304,9 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    return tcall_agent_waits_(agent, result);
+    result = tcall_agent_waits_(agent, result);
+    agent->desc.tc->work.busy = NULL;
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -27462,13 +27374,21 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum {
-    TCALL_SAVE_MARK_ = 6,
-    TCALL_SAVE_SUM_ = 4,
-    TCALL_SAVE_REST_ = 0, /* no turn is under way */
-    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
-    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
-};
+enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
+
+typedef enum tcall_saved_ {
+    TCALL_SAVE_REST_,    /* no turn is under way */
+    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
+    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
+    TCALL_SAVE_ASKS_,    /* a request has no answer */
+    TCALL_SAVE_PLANS_    /* the same of a plan */
+} tcall_saved_;
+
+/* The result of a call that was under way. */
+static const char tcall_save_cut_[] =
+    "{\"success\":false,\"error\":\"cut off while it ran: look whether it had "
+    "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
+    "\"cancelled\",\"ran\":true}";
 
 /* ---- out ---- */
 
@@ -27511,54 +27431,87 @@ static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
-/* Writes the items, each after a one; a zero ends them. Returns the number of
- * the item that the last answer begins with. */
+/* Writes an item after its mark. */
+static void tcall_save_item_(tcall_saver_ *saver, const tcall_item *item,
+                             uint32_t mark)
+{
+    tcall_item copy = *item;
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        copy.text.len = 0; /* its bytes are elsewhere */
+    tcall_save_number_(saver, mark);
+    tcall_save_number_(saver, item->kind);
+    tcall_save_number_(saver, (uint32_t)-item->error);
+    tcall_save_number_(saver, tcall_item_flags_(item));
+    for (part = 0; part < TCALL_PARTS_; part++)
+        tcall_save_text_(saver, *tcall_item_part_(&copy, part));
+}
+
+/* Writes the items of the conversation. */
 static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     const tcall_chat *chat = &agent->chat;
     size_t at = 0, next = 0;
     tcall_item item;
-    int part;
     for (; tcall_chat_next(chat, &next, &item); at = next) {
-        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
-        tcall_save_number_(saver, item.kind);
-        tcall_save_number_(saver, (uint32_t)-item.error);
-        tcall_save_number_(saver, tcall_item_flags_(&item));
-        if (item.kind == TCALL_ITEM_IMAGE)
-            item.text.len = 0; /* its bytes are elsewhere */
-        for (part = 0; part < TCALL_PARTS_; part++)
-            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+        if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
+            break; /* the answer is not whole: it is asked for again */
+        tcall_save_item_(saver, &item, at == agent->answer_at ? 2 : 1);
     }
-    tcall_save_number_(saver, 0);
 }
 
-/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
-static int tcall_save_state_(const tcall_agent *agent)
+/* Must it not run again, as it may have had its effect? */
+static bool tcall_save_ran_(const tcall_call *call)
+{
+    return call->cx.result.ran && !call->cx.approval_asked &&
+           !tcall_repeatable_(&call->cx);
+}
+
+/* A call that has begun must not begin again after a restart, whose tool may
+ * have had its effect: what is known of it now is its result then. */
+static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     int i;
-    if (agent->state == TCALL_AGENT_IDLE_)
-        return TCALL_SAVE_REST_;
-    if (agent->state == TCALL_AGENT_PLANNED_)
-        return TCALL_SAVE_PLANNED_;
-    if (agent->state != TCALL_AGENT_CALLS_)
-        return TCALL_E_USAGE;
-    for (i = agent->delivered; i < agent->batch_count; i++) {
-        const tcall_ctx *cx = &agent->batch[i].cx;
-        if (cx->state && !cx->approval_asked)
-            return TCALL_E_USAGE;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        item.kind = TCALL_ITEM_RESULT;
+        item.id = call->id;
+        item.name = call->name;
+        item.error =
+            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
+        item.text = call->cx.settled ? call->cx.result.output
+                                     : tcall_str_of(tcall_save_cut_);
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
+            (call->cx.settled || tcall_save_ran_(call)))
+            tcall_save_item_(saver, &item, 1);
     }
-    return TCALL_SAVE_CALLS_;
+}
+
+/* What a turn waits for. */
+static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
+{
+    switch (agent->state) {
+    case TCALL_AGENT_IDLE_: return TCALL_SAVE_REST_;
+    case TCALL_AGENT_CALLS_: return TCALL_SAVE_CALLS_;
+    case TCALL_AGENT_PLANNED_: return TCALL_SAVE_PLANNED_;
+    default: return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
+    }
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    int state = tcall_save_state_(agent), i;
     tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
-    if (state < 0)
-        return state;
+    tcall_work_ outer;
+    int i;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return TCALL_E_USAGE;
+    outer = agent->desc.tc->work;
+    agent->desc.tc->work.busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
     tcall_save_number_(&saver, agent->chat.made);
     tcall_save_number_(&saver, agent->turn.id);
     tcall_save_number_(&saver, agent->turn.rounds);
@@ -27567,6 +27520,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->setting);
     tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
+    tcall_save_begun_(&saver, agent);
+    tcall_save_number_(&saver, 0);
+    agent->desc.tc->work = outer;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
     return tcall_write_bytes(out, sum, sizeof sum);
@@ -27695,36 +27651,30 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
                : TCALL_E_PROTOCOL;
 }
 
-/* Have the calls a result that were run, the first ones of the answer? */
-static bool tcall_load_ran_(const tcall_agent *agent)
-{
-    tcall_item item;
-    size_t i;
-    for (i = 0; i < agent->call_at; i++)
-        if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
-            return false;
-    return true;
-}
-
 /* Takes up the turn where it was left: calls wait in it, and only there. */
-static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 {
+    static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
+                                     TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
+                                     TCALL_AGENT_OPEN_};
     const bool waits = agent->call_at < (size_t)agent->answer.calls;
-    if (waits != (state != TCALL_SAVE_REST_) ||
-        (state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent)))
+    const bool plans = saved == TCALL_SAVE_PLANNED_;
+    if (saved >= sizeof states || (plans && !waits) ||
+        (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
+    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    if (state == TCALL_SAVE_REST_)
+    agent->tries = 0;
+    memset(&agent->loops, 0, sizeof agent->loops);
+    agent->state = states[saved];
+    if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
                            TCALL_OK);
-    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
+    return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -27752,8 +27702,9 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     uint32_t state;
     int error = TCALL_E_PROTOCOL;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -27772,6 +27723,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
+    agent->desc.tc->work.busy = NULL;
     return error;
 }
 

@@ -109,17 +109,20 @@ static size_t on_header(char *line, size_t size, size_t count, void *user)
     const char *value;
 
     c->heard = true;
-    c->headed = line[0] == '\r' || line[0] == '\n';
     if (len > 5 && memcmp(line, "HTTP/", 5) == 0) {
-        c->res->retry_after_ms = -1;
-        c->res->should_retry = 0;
+        c->headed = false;
+        c->seen.retry_after_ms = -1;
+        c->seen.should_retry = 0;
     }
+    if (c->headed)
+        return len; /* a trailer */
+    c->headed = line[0] == '\r' || line[0] == '\n';
     value = value_of(line, len, "retry-after-ms");
     if (value && *value >= '0' && *value <= '9')
-        c->res->retry_after_ms = strtol(value, NULL, 10);
+        c->seen.retry_after_ms = strtol(value, NULL, 10);
     value = value_of(line, len, "x-should-retry");
     if (value)
-        c->res->should_retry = strncmp(value, "true", 4) == 0    ? 1
+        c->seen.should_retry = strncmp(value, "true", 4) == 0    ? 1
                                : strncmp(value, "false", 5) == 0 ? -1
                                                                  : 0;
     return len;
@@ -143,8 +146,10 @@ static void note_status(tport_curl *c)
 
     curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(c->easy, CURLINFO_RETRY_AFTER, &seconds);
-    if (status >= 200)
-        c->res->status = (int)status;
+    if (status < 200 || !c->headed || c->res->status)
+        return; /* of a head that is not whole nothing is taken over */
+    *c->res = c->seen;
+    c->res->status = (int)status;
     if (seconds > 0 && c->res->retry_after_ms < 0)
         c->res->retry_after_ms =
             seconds > 2000000 ? 2000000000 : (long)seconds * 1000;
@@ -327,7 +332,7 @@ static int curl_write(void *user, const char *bytes, size_t len)
     curl_easy_pause(c->easy, CURLPAUSE_CONT);
     r = go_on(c);
     /* A server that has answered may not listen any more: read sees that. */
-    if (r == 0 && c->done)
+    if (r == 0 && (c->done || c->res->status >= 300))
         c->from_len = 0;
     len -= c->from_len;
     c->from = NULL;

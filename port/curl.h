@@ -53,7 +53,8 @@ typedef struct tport_curl {
     CURL *easy;
     struct curl_slist *headers;
     tcall_response *res;
-    const char *from; /* bytes of the request, while they can be taken */
+    tcall_response seen; /* in the head so far */
+    const char *from;    /* bytes of the request, while they can be taken */
     size_t from_len;
     size_t at, len; /* buf[at..len) is still to be read */
     uint32_t body, max_body;

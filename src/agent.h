@@ -1,6 +1,7 @@
 #pragma once
 #include "agent_desc.h"
 #include "invoke.h"
+#include "loops.h"
 #include "reader.h"
 
 /* ==========================================================================
@@ -13,6 +14,11 @@
  * A turn is from what a person says to the answer, or to the error that ends
  * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
  * used of the limits of desc, is agent->turn; each call points to it.
+ *
+ * What a step calls (tools, hooks, listeners, approve, the transport) may look
+ * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
+ * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
+ * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
  */
 
 #ifndef TOOLCALL_NO_AGENT
@@ -22,8 +28,9 @@ typedef struct tcall_agent tcall_agent;
 /* Sets an agent up in the block of desc->tc. Returns TCALL_OK, TCALL_E_MEMORY
  * (the block's need says how large to make it), or TCALL_E_USAGE where desc
  * lacks something: agent->problem says what, in a sentence. Until it has
- * succeeded each function below answers TCALL_E_USAGE. The memory is given back
- * only by tcall_init. */
+ * succeeded each function below answers TCALL_E_USAGE; where the agent was set
+ * up already, it stays as it is. The memory is given back only by tcall_init.
+ */
 TCALL_API int tcall_agent_init(tcall_agent *agent,
                                const tcall_agent_desc *desc);
 /* As tcall_need, with an agent, for turns of so many bytes: what is said on
@@ -108,7 +115,8 @@ struct tcall_agent {
     tcall_agent_desc desc;   /* with its defaults */
     tcall_turn turn;         /* this one, or the last; read it only */
     /* private */
-    tcall_flag cancelled; /* by tcall_agent_cancel */
+    const tcall_agent *self; /* where tcall_agent_init has succeeded */
+    tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
     bool opened;       /* the transport has to be closed */
     bool reconnected;  /* a dead connection was replaced */
@@ -134,10 +142,10 @@ struct tcall_agent {
     tcall_call *batch;     /* calls under way: call, or in the block */
     size_t batch_high;     /* of the block, before them */
     int batch_count;
-    int delivered;    /* results of the batch that are in the chat */
-    int current;      /* the call of the batch that goes on next */
-    int waiting;      /* calls in a row that wait */
-    tcall_writer out; /* counts a request; of the call whose turn it is */
+    int current;       /* the call of the batch that goes on next */
+    int waiting;       /* calls in a row that wait */
+    tcall_loops loops; /* calls of this turn */
+    tcall_writer out;  /* counts a request; of the call whose turn it is */
     tcall_call call;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 #include "agent.h"
 #include "invoke.c"
+#include "reader.c"
 #include "mend.c"
 #include "agent_desc.c"
 
@@ -32,6 +33,12 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+}
+
 /* Returns why no further round may begin, or TCALL_OK. */
 TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 {
@@ -55,8 +62,6 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t start = agent->chat.start, said = block->low - start + more;
-    if (agent->desc.parallel > 1)
-        said *= 2; /* results wait for each other */
     tcall_block_note_(block, block->need + (block->need - start) / 3);
     tcall_block_note_(block,
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
@@ -102,7 +107,8 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     bool answered = agent->state == TCALL_AGENT_CALLS_ ||
                     agent->state == TCALL_AGENT_PLANNED_;
     int result;
-    if (!answered || index < 0 || !tcall_agent_asked_(agent, index, call))
+    if (!answered || tcall_agent_busy_(agent) || index < 0 ||
+        !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
@@ -132,23 +138,60 @@ static void tcall_agent_mend_(tcall_agent *agent)
                      agent->desc.tc->desc.strict_json);
 }
 
+/* Which call of the last answer has this id. */
+static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
+{
+    size_t at = agent->answer_at;
+    int position = 0;
+    tcall_item item;
+    while (tcall_chat_next(&agent->chat, &at, &item) &&
+           !tcall_str_eq(item.id, id))
+        position += item.kind == TCALL_ITEM_CALL;
+    return position;
+}
+
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
+{
+    char *first = agent->chat.block->base + agent->chat.start;
+    int position = tcall_agent_position_(agent, id);
+    size_t at = agent->answer_at, next = at;
+    tcall_item item;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_position_(agent, item.id) > position)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
+    agent->call_at++;
+}
+
 int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
                        tcall_str text, bool error)
 {
     tcall_item asked;
+    size_t from;
     int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ ||
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
         call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
         !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
+        !tcall_str_eq(asked.id, call->id) ||
         tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
         return TCALL_E_USAGE;
+    from = agent->chat.block->low - agent->chat.start;
     result = tcall_agent_add_result_(agent, call, text,
                                      error ? TCALL_E_FAILED : TCALL_OK);
     if (result < 0) {
         tcall_agent_spare_(agent, 0);
         return result;
     }
-    if (++agent->call_at == (size_t)agent->answer.calls) {
+    tcall_agent_place_(agent, asked.id, from);
+    if (agent->call_at == (size_t)agent->answer.calls) {
         tcall_agent_mend_(agent);
         agent->state = TCALL_AGENT_OPEN_;
     }
@@ -166,10 +209,13 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
     if (count > 1)
         agent->batch = (tcall_call *)tcall_block_take_(
             block, (size_t)count * sizeof *agent->batch);
-    if (agent->batch)
-        return count;
-    agent->batch = &agent->call;
-    return 1;
+    if (!agent->batch) {
+        agent->batch = &agent->call;
+        count = 1;
+    }
+    agent->desc.tc->work.kept = block->high;
+    agent->desc.tc->batch++;
+    return count;
 }
 
 /* Takes up the calls that come next, as many as may be under way. */
@@ -177,10 +223,15 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t need = block->need;
-    int room = tcall_agent_batch_room_(agent), count;
-    for (count = 0; count < room; count++) {
+    int room = tcall_agent_batch_room_(agent), count = 0, index, error;
+    for (index = 0; count < room; index++) {
         tcall_call *call = &agent->batch[count];
-        int error = tcall_agent_call(agent, (int)agent->call_at + count, call);
+        if (!tcall_agent_asked_(agent, index, call))
+            break;
+        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
+            continue;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
@@ -190,12 +241,12 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         }
         /* It still gets a result, which says that the limit is reached. */
         if ((int)++agent->turn.calls > agent->desc.max_calls ||
-            agent->last_round ||
-            (agent->desc.no_parallel && agent->call_at + (size_t)count > 0))
+            agent->last_round || (agent->desc.no_parallel && index > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
+        count++;
     }
     agent->batch_count = count;
-    agent->delivered = agent->current = agent->waiting = 0;
+    agent->current = agent->waiting = 0;
 }
 
 /* Is it the MIME type of an image? */
@@ -241,24 +292,26 @@ static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
     return error;
 }
 
-/* Moves the results that are next in order to the chat: text is that of the
- * first, those after it were kept. */
-static int tcall_agent_deliver_(tcall_agent *agent, tcall_str text)
+/* Adds what came of a call to the conversation. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text)
 {
-    while (agent->delivered < agent->batch_count) {
-        const tcall_call *call = &agent->batch[agent->delivered];
-        int error;
-        if (call->cx.state != TCALL_DONE_)
-            break;
-        error = tcall_agent_add_result_(agent, call, text, call->error);
-        if (error == TCALL_OK)
-            error = tcall_agent_add_attached_(agent, call);
-        if (error < 0)
-            return error;
-        if (++agent->delivered < agent->batch_count)
-            text = agent->batch[agent->delivered].cx.result.output;
-    }
-    return TCALL_OK;
+    size_t from = agent->chat.block->low - agent->chat.start;
+    int error = tcall_agent_add_result_(agent, call, text, call->error);
+    if (error == TCALL_OK)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error == TCALL_OK)
+        tcall_agent_place_(agent, call->id, from);
+    return error;
+}
+
+/* Returns how many calls of the batch have not ended. */
+static int tcall_agent_open_calls_(const tcall_agent *agent)
+{
+    int open = 0, i;
+    for (i = 0; i < agent->batch_count; i++)
+        open += agent->batch[i].cx.state != TCALL_DONE_;
+    return open;
 }
 
 /* Returns TCALL_E_MEMORY where the call failed because the block is too small,
@@ -268,7 +321,7 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
 {
     tcall_block *block = &agent->desc.tc->block;
     size_t wanted = call->cx.wanted;
-    size_t left = (size_t)(agent->batch_count - agent->delivered);
+    size_t left = (size_t)tcall_agent_open_calls_(agent) + 1;
     bool noticed = call->error >= 0 && agent->out.fill;
     if (wanted && !noticed) { /* a quarter of the room is for the call */
         size_t size = head + wanted + wanted / 3 + 8;
@@ -291,9 +344,9 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
     size_t before = block->need;
     int result;
     block->need = 0;
-    block->low += taken;
+    tcall_block_lend_(block, taken);
     result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    block->low -= taken;
+    tcall_block_unlend_(block, block->lent - taken);
     if (block->need)
         block->need += 3 * (block->need - block->size);
     tcall_block_note_(block, before);
@@ -301,7 +354,7 @@ static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
 }
 
 /* Gives one call of the batch its turn. The result is written where its item
- * will lie, and kept in the block if others come before it. */
+ * will lie. */
 TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
 {
     tcall_block *block = &agent->desc.tc->block;
@@ -323,10 +376,7 @@ TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
     lack = tcall_agent_lacks_(agent, call, head);
     if (lack < 0)
         return lack;
-    if (agent->current == agent->delivered)
-        return tcall_agent_deliver_(agent, tcall_slice_(out->buf, out->fill));
-    return tcall_keep_(&call->cx, call->cx.result.output,
-                       &call->cx.result.output);
+    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
 }
 
 /* Adds what a call waits for, counted from now. */
@@ -354,12 +404,7 @@ static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
  * wait, so does the turn: for approval where all of them do that. */
 static int tcall_agent_rotate_(tcall_agent *agent, int result)
 {
-    int open = 0, asking = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_) {
-            open++;
-            asking += agent->batch[i].cx.asks;
-        }
+    int open = tcall_agent_open_calls_(agent), asking = 0, i;
     do
         agent->current = (agent->current + 1) % agent->batch_count;
     while (agent->batch[agent->current].cx.state == TCALL_DONE_);
@@ -367,19 +412,30 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
     for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_)
+        if (agent->batch[i].cx.state != TCALL_DONE_) {
             tcall_agent_await_(agent, &agent->batch[i]);
+            asking += agent->batch[i].cx.asks;
+        }
     agent->waiting = 0;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* Gives back what the batch took. */
+static void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    if (agent->batch_count)
+        tcall_block_back_(&tc->block, agent->batch_high);
+    agent->batch_count = 0;
+    tc->batch += tc->batch & 1;
+    tc->work.kept = 0;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
  * next round. */
 static int tcall_agent_batch_done_(tcall_agent *agent, int over)
 {
-    agent->call_at += (size_t)agent->batch_count;
-    agent->batch_count = 0;
-    tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
+    tcall_agent_batch_end_(agent);
     if (agent->call_at < (size_t)agent->answer.calls)
         return TCALL_E_AGAIN;
     tcall_agent_mend_(agent);
@@ -397,6 +453,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
+    if (!agent->batch_count)
+        return tcall_agent_batch_done_(agent, over);
     call = &agent->batch[agent->current];
     result = TCALL_E_AGAIN;
     if (over < 0 || tcall_agent_due_(agent, call)) {
@@ -405,7 +463,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
     }
     if (result < 0 && !tcall_waits_(result))
         return result;
-    return agent->delivered < agent->batch_count
+    return tcall_agent_open_calls_(agent)
                ? tcall_agent_rotate_(agent, result)
                : tcall_agent_batch_done_(agent, over);
 }
@@ -417,15 +475,10 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     int i;
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
-        if (!call->cx.state || call->cx.state == TCALL_DONE_)
-            continue;
-        tcall_writer_init(&agent->out, agent->io, 0);
-        tcall_cancel(call, TCALL_E_CANCELLED);
-        tcall_invoke(agent->desc.tc, call, &agent->out);
+        if (call->cx.end)
+            tcall_end_(call);
     }
-    if (agent->batch_count)
-        tcall_block_back_(&agent->desc.tc->block, agent->batch_high);
-    agent->batch_count = 0;
+    tcall_agent_batch_end_(agent);
 }
 
 #endif /* TOOLCALL_NO_AGENT */

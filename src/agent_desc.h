@@ -53,6 +53,8 @@ typedef struct tcall_agent_desc {
     /* One call an answer: the provider is told so, and further ones do not run
      * but have TCALL_E_LIMIT as result. */
     bool no_parallel;
+    bool allow_repeat; /* the same call may be made again in a turn: see
+                        * >>loops, and allow_repeat of a tool */
     /* Calls that a local model writes as text count as calls: see
      * >>text_calls. */
     bool text_calls;

@@ -75,20 +75,31 @@ size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
     if (!need || !agent->provider || !agent->model)
         return 0;
     tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* results wait for each other */
+    if (made.parallel > 1) /* calls hold what they need at the same time */
         need += 2 * bytes;
     return need + tcall_agent_size_(desc, &made);
 }
 
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
+}
+
 int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
 {
+    const char *problem = tcall_agent_problem_(desc);
     tcall_block *block;
     size_t size;
-    memset(agent, 0, sizeof *agent);
-    agent->problem = tcall_agent_problem_(desc);
-    if (!agent->problem && desc->tc->offer)
-        agent->problem = "tc has an agent already: each needs one of its own";
-    if (agent->problem)
+    if (!problem && desc->tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(desc->tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
     tcall_agent_defaults_(&agent->desc);
@@ -108,6 +119,7 @@ int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
     /* The conversation grows at the end of what is used, so it comes last. */
     tcall_chat_init(&agent->chat, block);
     desc->tc->key = desc->key;
+    desc->tc->agent = agent->self = agent;
     agent->state = TCALL_AGENT_IDLE_;
     return tcall_agent_set_path_(agent);
 }
@@ -116,7 +128,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
 {
     tcall_agent_desc before = agent->desc;
     int error;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
     agent->problem = desc->tc == before.tc
                          ? tcall_agent_problem_(desc)
@@ -569,30 +581,13 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
     return TCALL_E_AGAIN;
 }
 
-static int tcall_agent_put_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* A server may repeat secrets in its complaint. The text is masked in its
- * place, where it becomes no longer. */
+/* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
 {
     size_t i;
-    for (i = 0; i < agent->request.header_count; i++) {
-        char *to = text;
-        tcall_mask mask;
-        memset(&mask, 0, sizeof mask);
-        mask.secret = agent->headers[i].secret;
-        mask.sink = tcall_agent_put_;
-        mask.user = &to;
-        tcall_mask_put(&mask, text, strlen(text));
-        tcall_mask_end(&mask);
-        *to = '\0';
-    }
+    for (i = 0; i < agent->request.header_count; i++)
+        text[tcall_mask_text_(text, strlen(text), agent->headers[i].secret)] =
+            '\0';
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
@@ -897,6 +892,8 @@ TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
+    tcall_work_ *work = &agent->desc.tc->work;
+    work->busy = agent->desc.tc;
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
     if (error < 0)
@@ -904,6 +901,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
+    work->busy = NULL; /* who hears of it may say what is next */
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
     return error;
@@ -931,6 +929,8 @@ static void tcall_agent_begin_(tcall_agent *agent, bool plan)
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
 static int tcall_agent_ready_(tcall_agent *agent)
 {
+    if (tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
     if (agent->turn.plan && agent->state > TCALL_AGENT_IDLE_)
         tcall_agent_end_(agent, TCALL_E_CANCELLED);
     if (agent->state != TCALL_AGENT_IDLE_)
@@ -940,12 +940,10 @@ static int tcall_agent_ready_(tcall_agent *agent)
 }
 
 /* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
-                              const tcall_picked *tools, int count)
+static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
+                                  const tcall_picked *tools, int count)
 {
-    int error = tcall_agent_ready_(agent);
-    if (error == TCALL_OK)
-        error = tcall_agent_hear_(agent, text);
+    int error = tcall_agent_hear_(agent, text);
     if (error < 0)
         return error;
     error = tcall_agent_offer_(agent, text, tools, count);
@@ -958,6 +956,20 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     tcall_agent_begin_(agent, plan);
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
     return TCALL_OK;
+}
+
+/* The same where one may begin; nobody who is called meanwhile does that. */
+static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
+                              const tcall_picked *tools, int count)
+{
+    tcall *tc = agent->desc.tc;
+    int error = tcall_agent_ready_(agent);
+    if (error < 0)
+        return error;
+    tc->work.busy = tc;
+    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    tc->work.busy = NULL;
+    return error;
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -1014,9 +1026,10 @@ int tcall_agent_step(tcall_agent *agent)
 {
     int result;
     if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ ||
+        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
@@ -1024,7 +1037,9 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    return tcall_agent_waits_(agent, result);
+    result = tcall_agent_waits_(agent, result);
+    agent->desc.tc->work.busy = NULL;
+    return result;
 }
 
 void tcall_agent_wait(tcall_agent *agent)

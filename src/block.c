@@ -60,6 +60,22 @@ TCALL_SHARED_ bool tcall_block_grow_(tcall_block *block, size_t size)
     return true;
 }
 
+/* Lends the first free bytes to what is written there while the program may be
+ * called: nobody else gets them, and nobody takes them for what lasts. */
+TCALL_SHARED_ void tcall_block_lend_(tcall_block *block, size_t size)
+{
+    block->low += size;
+    block->lent += size;
+    tcall_block_room_(block, 0); /* notes the peak */
+}
+
+/* Takes back what was lent since it was so much. */
+TCALL_SHARED_ void tcall_block_unlend_(tcall_block *block, size_t lent)
+{
+    block->low -= block->lent - lent;
+    block->lent = lent;
+}
+
 /* Returns size bytes of the top, or NULL. They are given back by
  * tcall_block_back_, so what was taken last goes first. */
 TCALL_SHARED_ void *tcall_block_take_(tcall_block *block, size_t size)

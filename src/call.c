@@ -43,12 +43,35 @@ static void tcall_forget_(tcall_call *call)
     call->faults = 0;
 }
 
+/* The call begins to call the program's functions. Returns what was before. */
+TCALL_SHARED_ tcall_work_ tcall_work_begin_(tcall *tc, tcall_call *call,
+                                            size_t high)
+{
+    tcall_work_ outer = tc->work;
+    tc->work.busy = tc;
+    tc->work.kept = high;
+    call->cx.at_work = true;
+    return outer;
+}
+
+TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
+{
+    call->cx.tc->work = outer;
+    call->cx.at_work = false;
+    return r;
+}
+
 int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     /* Memory is given back from its end only. */
-    if (call->block_high < tc->call_at && tc->call_at < tc->block.high)
+    if (cx->at_work || call->block_high < tc->work.kept ||
+        (call->block_high < tc->call_at && tc->call_at < tc->block.high))
         return TCALL_E_USAGE;
+    if (call->batch & 1 && call->batch != tc->batch)
+        return TCALL_OK; /* its memory went with the agent's calls under it */
+    if (cx->end)
+        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -221,7 +244,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
+    tcall_block_lend_(block, why.cap);
     r = validator->check(validator->user, call->tool, call->args, &why);
+    tcall_block_unlend_(block, block->lent - why.cap);
     tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
     return r < 0 ? r : TCALL_OK;
 }
@@ -516,7 +541,8 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index]);
+        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+                         true);
 }
 
 #else
@@ -610,7 +636,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tc->desc.repair || call->error == TCALL_E_MEMORY || call->incomplete)
         return call->error;
     tcall_hydrate_writer_(&tc->block, &out);
+    tcall_block_lend_(&tc->block, out.cap);
     r = tc->desc.repair(tc->desc.user, call, &out);
+    tcall_block_unlend_(&tc->block, tc->block.lent - out.cap);
     call->repairing = r == TCALL_E_AGAIN;
     if (call->repairing)
         return r;
@@ -639,6 +667,7 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     int r = tcall_usable_(tc);
     call->outer_high = tc->call_at;
     call->block_high = tc->call_at = tc->block.high;
+    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -652,7 +681,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
 }
 
-int tcall_hydrate(tcall *tc, tcall_call *call)
+/* Hydrates the call, or goes on with its repair. */
+static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
 {
     uint32_t before = tcall_now_(tc);
     int r = call->error;
@@ -668,6 +698,16 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
     return r;
+}
+
+int tcall_hydrate(tcall *tc, tcall_call *call)
+{
+    tcall_work_ outer;
+    if (call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, tc->block.high);
+    return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
 /* Writes what the schema or shape says, fault by fault. */

@@ -38,7 +38,8 @@ typedef struct tcall_attachment {
 /* What came of a call. The model reads output, the rest is for programs and
  * people. */
 typedef struct tcall_result {
-    int error;                  /* TCALL_OK: success */
+    int error; /* TCALL_OK: success */
+    bool ran;  /* the tool was called, and not only to ask for approval */
     tcall_str output;           /* valid as long as the buffer of out */
     tcall_str title;            /* short */
     tcall_str metadata;         /* JSON text */
@@ -58,6 +59,7 @@ typedef struct tcall_failure {
     uint32_t retry_ms; /* of tcall_retry_after, else 0 */
     uint16_t attempt;  /* 0: before the tool's first run */
     uint8_t stage;     /* tcall_stage it happened at */
+    bool ran;          /* the tool was called before, see tcall_result */
 } tcall_failure;
 
 /* What tools and hooks know of the call they work for. It lies in the call. */
@@ -94,6 +96,7 @@ struct tcall_ctx {
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
     bool tool_ran;    /* it was called at least once, for whatever came */
+    bool tool_did;    /* it has ended well, whatever came after it */
     bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
     bool settled;     /* the result is complete */
     int last_attempt; /* how the last attempt ended */
@@ -101,6 +104,8 @@ struct tcall_ctx {
     bool output_held;
     size_t wanted; /* bytes of an output that did not fit */
     /* private: approval */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
+    bool at_work;                  /* it has called the program */
     bool asks; /* a person is waited for: the last answer, of whomever */
     bool approval_asked;  /* reported, and not decided yet */
     bool approval_wanted; /* the tool itself wants one: tcall_approval */
@@ -171,10 +176,12 @@ struct tcall_call {
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
-    bool by_model;     /* an agent's, held to the offer of its turn */
-    bool repairing;    /* desc.repair answered TCALL_E_AGAIN */
-    size_t block_high; /* what tcall_release restores, */
-    size_t outer_high; /* and that of the call before this one */
+    struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    uint32_t batch;            /* tc->batch, when it was hydrated */
+    size_t block_high;         /* what tcall_release restores, */
+    size_t outer_high;         /* and that of the call before this one */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -183,8 +190,12 @@ struct tcall_call {
  * held in the block until tcall_release; calls are released in the opposite
  * order. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
-/* Gives back what the call holds. Returns TCALL_OK; TCALL_E_USAGE, and nothing
- * has changed, where one that was hydrated after it still holds something. */
+/* Gives back what the call holds; one that is under way is ended first, as by
+ * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
+ * one that was hydrated after it still holds something, or may, and from a
+ * function that the call has called, or one after it. One that was hydrated
+ * while calls of an agent are under way is released before these end: their
+ * memory and its own are given back together. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is

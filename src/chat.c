@@ -240,7 +240,7 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
     int part;
-    if (chat->start + *at >= chat->block->low)
+    if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
     item->error = head->error;
@@ -283,7 +283,7 @@ bool tcall_chat_drop(tcall_chat *chat)
     size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (tcall_chat_next(chat, &at, &item)) {
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
         bool opens = tcall_item_opens_(&item);
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
@@ -463,6 +463,8 @@ int tcall_chat_add(tcall_chat *chat, const tcall_item *item)
     const size_t at = chat->block->low;
     tcall_item copy = *item;
     int error;
+    if (chat->block->lent) /* a result is being written at its end */
+        return TCALL_E_USAGE;
     if (item->kind == TCALL_ITEM_RESULT)
         tcall_chat_asked_(chat, &copy.id);
     if (item->kind == TCALL_ITEM_IMAGE) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "context.h"
 #include "call.c"
+#include "mask.c"
 #include "wait.c"
 
 /* ==========================================================================
@@ -17,16 +18,6 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
-void tcall_emit(tcall_ctx *cx, tcall_str text)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);
-}
-
-void tcall_progress(tcall_ctx *cx, tcall_str text)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);
-}
-
 /* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
@@ -35,17 +26,75 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
                : TCALL_E_USAGE;
 }
 
+/* Is the text one of the arguments that were asked for? */
+static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
+{
+    const tcall_json args = cx->call->args;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++)
+        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+            return true;
+    return false;
+}
+
+/* Masks in a text of the tool, in its place, what hooks injected: nobody else
+ * is to see it. Returns how long the text is then. */
+TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
+                                                 tcall_str text)
+{
+    const tcall_json args = cx->injected;
+    int i;
+    for (i = 0; args.tok && i < args.tok->span; i++) {
+        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
+        if (!(value.tok->type & TCALL_KEY_) &&
+            tcall_json_type(value) == TCALL_STRING &&
+            !tcall_was_asked_(cx, tcall_json_str(value)))
+            text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
+                                        tcall_json_str(value).ptr);
+    }
+    return text.len;
+}
+
+/* Tells what the tool says. Where something was injected a copy is told; what
+ * there is no room for is not. */
+static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
+                             tcall_str text)
+{
+    size_t high;
+    if (!cx->injected.tok) {
+        tcall_tell_call_(cx->call, kind, text);
+        return;
+    }
+    high = cx->tc->block.high;
+    if (tcall_keep_(cx, text, &text) == TCALL_OK)
+        text.len = tcall_hide_(cx, text);
+    tcall_tell_call_(cx->call, kind, text);
+    tcall_block_back_(&cx->tc->block, high);
+}
+
+void tcall_emit(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);
+}
+
+void tcall_progress(tcall_ctx *cx, tcall_str text)
+{
+    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);
+}
+
 int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
 {
     int r = TCALL_OK;
     if (title.len) {
         tcall_progress(cx, title);
         r = tcall_keep_(cx, title, &cx->result.title);
+        cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
         r = tcall_scan_whole_(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
+    cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
     return r;
 }
 
@@ -390,6 +439,7 @@ TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
     failure->error = error;
     failure->stage = cx->stage;
     failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
 }
 
 /* Makes the call fail; the first failure counts. */
@@ -410,8 +460,9 @@ TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
     if (text.len > TCALL_REASON_)
         text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
     if (text.len)
-        memcpy(words, text.ptr, text.len);
+        memmove(words, text.ptr, text.len);
     cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
 }
 
 /* True for the two errors that ask for tcall_invoke once more. */

@@ -1,6 +1,7 @@
 #pragma once
 #include "hash.h"
 #include "invoke.h"
+#include "loops.h"
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -135,29 +136,8 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops within a turn (call->turn; calls without one count as one turn).
- * A call that was made before with success, and whose result nothing that ran
- * since can have changed (tcall_concerns), is answered without running, unless
- * the tool has allow_repeat. The same call three times in a row, two calls in
- * turns, or a third call in a row of a tool that was refused or denied twice,
- * fail with TCALL_E_LOOP, and nobody is asked for them. */
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
+/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
+ * has its own, it does nothing. */
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \

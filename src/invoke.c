@@ -1,6 +1,7 @@
 #pragma once
 #include "invoke.h"
 #include "stages.c"
+#include "loops.c"
 
 /* ==========================================================================
  * >>invoke
@@ -125,6 +126,15 @@ static int tcall_walk_(tcall_ctx *cx)
 
 #endif
 
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
 static void tcall_begin_(tcall *tc, tcall_call *call)
@@ -135,10 +145,15 @@ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
     cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     tcall_order_begin_(cx);
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
     tcall_fail_(cx, tcall_usable_(tc));
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
+#endif
 }
 
 #ifndef TOOLCALL_NO_EVENTS
@@ -203,10 +218,15 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     tcall_settle_(cx);
     call->error = cx->result.error;
+#ifndef TOOLCALL_NO_AGENT
+    if (call->loops)
+        tcall_loops_end_(cx, call->loops);
+#endif
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->block_high,
                        call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
+    cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
     tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
@@ -234,16 +254,15 @@ static void tcall_output_again_(tcall_ctx *cx)
         tcall_write_failure_(cx);
 }
 
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    if (cx->state == TCALL_DONE_)
-        return TCALL_E_USAGE;
     tcall_wait_begin_(&cx->wait);
     if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
         tcall_await_(cx, TCALL_E_AGAIN);
         return TCALL_E_AGAIN;
     }
@@ -261,6 +280,16 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_await_(cx, r);
     tcall_output_clear_(cx);
     return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_work_ outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call, call->block_high);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
 /* Goes on with a call until it has ended. One that still waits when nobody can

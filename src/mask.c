@@ -147,6 +147,30 @@ TCALL_API int tcall_mask_end(tcall_mask *mask)
     return mask->error < 0 ? mask->error : TCALL_OK;
 }
 
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
 TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
                                        tcall_writer *writer, const char *secret,
                                        tcall_sink sink, void *user)

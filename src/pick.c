@@ -1,6 +1,6 @@
 #pragma once
 #include "pick.h"
-#include "pick_index.c"
+#include "query.c"
 
 /* ==========================================================================
  * >>pick
@@ -28,6 +28,7 @@ typedef struct tcall_ranking_ {
     tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
+    size_t count;           /* of all tools; a scorer may add others */
     size_t tools;           /* that may be picked */
     int max;                /* of the picks that are not pinned */
     uint32_t started;
@@ -74,7 +75,7 @@ static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
         ranking->timed_out = true;
         return false;
     }
-    for (; *i < desc->tool_count; ++*i)
+    for (; *i < ranking->count; ++*i)
         if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
             return true;
     return false;
@@ -122,24 +123,6 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         query->lengths += tcall_record_length_(record) * 16;
         ranking->tools++;
     }
-}
-
-/* The same by the index. */
-static void tcall_ranking_look_up_(tcall_ranking_ *ranking)
-{
-    tcall_query_ *query = ranking->query;
-    tcall_record_ *records = ranking->records;
-    size_t count = ranking->tc->desc.tool_count, i;
-    memset(records, 0, count * sizeof *records);
-    for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        records[i].length = 1;
-        ranking->tools++;
-    }
-    if (ranking->timed_out)
-        return;
-    tcall_index_read_(ranking->opts->index, query, records);
-    for (i = 0; i < count; i++)
-        query->lengths += tcall_record_length_(&records[i]) * 16;
 }
 
 /* Returns the record of a tool, which is read again where none is kept. */
@@ -232,10 +215,7 @@ static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
     uint32_t all;
-    if (ranking->records && ranking->opts->index)
-        tcall_ranking_look_up_(ranking);
-    else
-        tcall_ranking_read_(ranking);
+    tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
     if (all > 0 && !ranking->timed_out)
         ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
@@ -278,22 +258,22 @@ static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
 /* ---- the ranking */
 
 /* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block. Nothing of it is held: the next who needs memory may
- * take it. */
+ * free part of the block, which lends it until the ranking ends. */
 static int tcall_ranking_memory_(tcall_ranking_ *ranking)
 {
     tcall_block *block = &ranking->tc->block;
     char *gap = tcall_block_gap_(block);
     size_t skip = (0 - (uintptr_t)gap) & 7;
     size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->tc->desc.tool_count * sizeof(tcall_record_);
+    size_t all = size + ranking->count * sizeof(tcall_record_);
     if (!tcall_block_room_(block, size))
         return TCALL_E_MEMORY;
     ranking->query = (tcall_query_ *)(void *)(gap + skip);
     if (all <= tcall_block_free_(block)) {
-        tcall_block_room_(block, all);
         ranking->records = (tcall_record_ *)(void *)(gap + size);
+        size = all;
     }
+    tcall_block_lend_(block, size);
     return TCALL_OK;
 }
 
@@ -319,11 +299,10 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     int error;
     memset(ranking, 0, sizeof *ranking);
     ranking->tc = tc;
+    ranking->count = desc->tool_count;
     ranking->input = input;
     tcall_ranking_options_(ranking, opts);
     opts = ranking->opts;
-    if (opts->index && !tcall_index_fits_(opts->index, desc->tool_count))
-        return TCALL_E_USAGE;
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -574,9 +553,15 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    int count = tcall_picks_(tc, input, opts, picks, max);
+    const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
+    int count;
+    tc->work.busy = tc; /* scorers and listeners are the program's */
+    count = tcall_picks_(tc, input, opts, picks, max);
+    tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
+    tc->work = outer;
     return count;
 }
 
@@ -724,7 +709,13 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
-    int error = tcall_write_ranking_(w, tc, report);
+    const tcall_work_ outer = tc->work;
+    size_t lent = tc->block.lent;
+    int error;
+    tc->work.busy = tc;
+    error = tcall_write_ranking_(w, tc, report);
+    tcall_block_unlend_(&tc->block, lent);
+    tc->work = outer;
     if (error < 0)
         return error;
     tcall_write_key(w, "bytes_saved");

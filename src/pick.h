@@ -1,5 +1,5 @@
 #pragma once
-#include "pick_index.h"
+#include "tools.h"
 #include "synonyms.h"
 
 /* ==========================================================================
@@ -25,7 +25,6 @@ typedef struct tcall_pick_opts {
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
     /* Texts as those of tcall_synonyms, which are the default. */
     const char *const *synonyms;
-    const tcall_index *index; /* NULL: the texts of the tools are read */
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
 } tcall_pick_opts;
@@ -56,8 +55,7 @@ typedef struct tcall_pick_report {
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
  * free, which are used only meanwhile (20 bytes more for each tool make it
- * faster); TCALL_E_USAGE when max is 0, or when opts->index is not one of these
- * tools.
+ * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
  * not UTF-8 separate words. At most 45 different words of it count.

@@ -162,7 +162,7 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
                                    tcall_writer *out)
 {
     const tcall_validator *validator = tc->desc.validator;
-    bool eager = tool && tcall_is_compiled_(tc, tool);
+    bool eager = tcall_is_compiled_(tc, tool);
     tcall_write_key(out, "validator");
     tcall_write_open(out, '{');
     tcall_write_pair_(out, "name",
@@ -171,10 +171,10 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
         out, "version",
         tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
     tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator             ? "foreign"
-                                   : tool && tool->shape ? "shape"
-                                   : eager               ? "eager"
-                                                         : "lazy"));
+                      tcall_str_of(validator     ? "foreign"
+                                   : tool->shape ? "shape"
+                                   : eager       ? "eager"
+                                                 : "lazy"));
     tcall_write_close(out, '}');
 }
 
@@ -213,7 +213,10 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
                                                 : tcall_str_of("[]"));
     if (tool && tool->provided_by)
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    tcall_write_validator_(tc, tool, out);
+    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(tc, tool, out);
+    tcall_write_key(out, "ran");
+    tcall_write_bool(out, call->cx.result.ran);
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);

@@ -32,11 +32,11 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* ---- an example of a call that would do ---- */
 
 /* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 8
+#define TCALL_EXAMPLE_DEPTH_ 3
 
 /* Writes a text with as many characters as a schema wants. */
-static void tcall_write_example_text_(tcall_writer *out, tcall_int low,
-                                      tcall_int high)
+TCALL_NOINLINE_ static void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
     tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
     tcall_write_quote(out);
@@ -69,7 +69,7 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
-static const char *tcall_example_named_(const char *schema)
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
 {
     static const struct {
         const char *keyword;
@@ -104,7 +104,8 @@ static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
 }
 
 /* Writes a number near the bounds of a schema, 1 without any. */
-static void tcall_write_example_number_(tcall_writer *out, const char *schema)
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
 {
     const char *least = tcall_text_get_(schema, "minimum");
     const char *most = tcall_text_get_(schema, "maximum");
@@ -185,9 +186,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         type = tcall_text_first_(type);
     if (named)
         tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (!depth || (type && tcall_text_is_(type, "null")))
-        tcall_write_null(out); /* for what is too deep it is wrong */
-    else if (!type && any)
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
         tcall_write_schema_value_(out, any, depth - 1);
     else if (!type || tcall_text_is_(type, "string"))
         tcall_write_example_text_(out,
@@ -195,9 +196,9 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                   tcall_example_whole_(schema, "maxLength", 5));
     else if (tcall_text_is_(type, "boolean"))
         tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object"))
+    else if (tcall_text_is_(type, "object") && depth)
         tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array"))
+    else if (tcall_text_is_(type, "array") && depth)
         tcall_write_schema_array_(out, schema, depth - 1);
     else
         tcall_write_example_number_(out, schema);
@@ -205,7 +206,8 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 
 /* Returns whether the schema of the call allows the text. Memory is what the
  * block has left. */
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
     tcall_arguments args;
     tcall_check check;
@@ -250,8 +252,8 @@ static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
 #ifndef TOOLCALL_NO_SHAPES
 
 /* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_write_shape_number_(tcall_writer *out,
-                                      const tcall_shape *node)
+TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
+                                                      const tcall_shape *node)
 {
     tcall_said_ said = tcall_said_of_(node);
     tcall_int value = 1;
@@ -316,7 +318,8 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
 
 /* Returns whether the shape allows the text. Its struct is made in what the
  * block has left. */
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
+TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
+                                                   tcall_str text)
 {
     const tcall_object *shape = call->tool->shape;
     tcall_decoder decoder;
@@ -349,7 +352,8 @@ static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
 #endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
-static void tcall_write_members_(tcall_writer *out, const char *object)
+TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
+                                                 const char *object)
 {
     const char *at = tcall_text_next_(object + 1), *name, *value;
     while (!tcall_text_closes_(at)) {
@@ -377,6 +381,7 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 {
     const tcall_tool *tool = call->tool;
     tcall_writer args;
+    tcall_str text;
     tcall_hydrate_writer_(&call->cx.tc->block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
@@ -386,9 +391,11 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error ||
-        !(tool->shape ? tcall_example_decodes_ : tcall_example_fits_)(
-            call, tcall_slice_(args.buf, args.fill - 1)))
+    if (args.error)
+        return;
+    text = tcall_slice_(args.buf, args.fill - 1);
+    if (!(tool->shape ? tcall_example_decodes_(call, text)
+                      : tcall_example_fits_(call, text)))
         return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
@@ -401,6 +408,14 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
 }
 
 /* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
 
 /* Writes which tools there are, so that the model can choose again. */
 static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
@@ -432,6 +447,17 @@ static bool tcall_was_refused_(const tcall_ctx *cx)
 {
     return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
            !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
 }
 
 /* Writes what was called, who failed and why, into a string. */
@@ -481,6 +507,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
 {
     const tcall_failure *failure = &cx->failure;
     tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
     tcall_write_key(out, "success");
@@ -492,6 +519,8 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
             tcall_say_refused_(out, cx->call);
         else
             tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
         tcall_write_unquote(out);
         tcall_write_pair_(out, "error_type",
                           tcall_str_of(tcall_error_type(failure->error)));
@@ -501,6 +530,10 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                           tcall_str_of(failure->code
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_) {
+        tcall_write_key(out, "ran");
+        tcall_write_bool(out, true);
+    }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
     tcall_write_close(out, '}');

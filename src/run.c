@@ -156,14 +156,29 @@ static int tcall_run_call_(tcall_ctx *cx)
     const tcall_hook *around = cx->hook;
     tcall_json args = cx->injected.tok ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
+    bool ran = cx->result.ran;
     int r;
-    cx->tool_ran = true;
+    cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
     r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
+        cx->result.ran = ran; /* it only looked */
     cx->hook = around;
     call->run_ms += tcall_now_(cx->tc) - before;
     return r;
+}
+
+/* Masks what hooks injected in what the tool has written and in why it failed.
+ */
+static void tcall_hide_said_(tcall_ctx *cx)
+{
+    tcall_str text = tcall_output(cx);
+    size_t less = text.len - tcall_hide_(cx, text);
+    cx->out->fill -= less;
+    cx->out->len -= less;
+    if (cx->injected.tok && cx->failure.reason.len)
+        tcall_keep_reason_(cx, cx->failure.reason);
 }
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
@@ -177,6 +192,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
+    tcall_hide_said_(cx);
     cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
                    : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
                                            : TCALL_RUN_NOT_;
@@ -187,6 +203,7 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
     if (r == TCALL_OK || (r == TCALL_E_MEMORY && cx->out->error == r)) {
         /* what hooks made of tcall_approval did not keep it from working */
         memset(&cx->failure, 0, sizeof cx->failure);
+        cx->tool_did = true;
         return tcall_output_cut_(cx);
     }
     tcall_note_failure_(cx, r);
@@ -213,8 +230,12 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
-    if (r < 0 && r != TCALL_E_MEMORY)
+    if (r < 0 && r != TCALL_E_MEMORY) {
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
         return TCALL_E_OUTPUT;
+    }
     tokens = r < 0 ? need : (size_t)r;
     value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
@@ -231,7 +252,7 @@ tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_error_(&why, schema, value, error);
+    tcall_say_error_(&why, schema, value, error, false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 

@@ -14,13 +14,21 @@
 
 static const char tcall_save_mark_[] = "tcall2";
 
-enum {
-    TCALL_SAVE_MARK_ = 6,
-    TCALL_SAVE_SUM_ = 4,
-    TCALL_SAVE_REST_ = 0, /* no turn is under way */
-    TCALL_SAVE_CALLS_,    /* calls wait for a verdict */
-    TCALL_SAVE_PLANNED_   /* calls wait for tcall_agent_result */
-};
+enum { TCALL_SAVE_MARK_ = 6, TCALL_SAVE_SUM_ = 4 };
+
+typedef enum tcall_saved_ {
+    TCALL_SAVE_REST_,    /* no turn is under way */
+    TCALL_SAVE_CALLS_,   /* calls have no result, and are to run */
+    TCALL_SAVE_PLANNED_, /* they wait for tcall_agent_result */
+    TCALL_SAVE_ASKS_,    /* a request has no answer */
+    TCALL_SAVE_PLANS_    /* the same of a plan */
+} tcall_saved_;
+
+/* The result of a call that was under way. */
+static const char tcall_save_cut_[] =
+    "{\"success\":false,\"error\":\"cut off while it ran: look whether it had "
+    "its effect before you repeat it\",\"error_type\":\"cancelled\",\"code\":"
+    "\"cancelled\",\"ran\":true}";
 
 /* ---- out ---- */
 
@@ -63,54 +71,87 @@ static void tcall_save_offer_(tcall_saver_ *saver, const tcall_agent *agent)
             tcall_save_text_(saver, tcall_str_of(tc->desc.tools[i].name));
 }
 
-/* Writes the items, each after a one; a zero ends them. Returns the number of
- * the item that the last answer begins with. */
+/* Writes an item after its mark. */
+static void tcall_save_item_(tcall_saver_ *saver, const tcall_item *item,
+                             uint32_t mark)
+{
+    tcall_item copy = *item;
+    int part;
+    if (item->kind == TCALL_ITEM_IMAGE)
+        copy.text.len = 0; /* its bytes are elsewhere */
+    tcall_save_number_(saver, mark);
+    tcall_save_number_(saver, item->kind);
+    tcall_save_number_(saver, (uint32_t)-item->error);
+    tcall_save_number_(saver, tcall_item_flags_(item));
+    for (part = 0; part < TCALL_PARTS_; part++)
+        tcall_save_text_(saver, *tcall_item_part_(&copy, part));
+}
+
+/* Writes the items of the conversation. */
 static void tcall_save_items_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     const tcall_chat *chat = &agent->chat;
     size_t at = 0, next = 0;
     tcall_item item;
-    int part;
     for (; tcall_chat_next(chat, &next, &item); at = next) {
-        tcall_save_number_(saver, at == agent->answer_at ? 2 : 1);
-        tcall_save_number_(saver, item.kind);
-        tcall_save_number_(saver, (uint32_t)-item.error);
-        tcall_save_number_(saver, tcall_item_flags_(&item));
-        if (item.kind == TCALL_ITEM_IMAGE)
-            item.text.len = 0; /* its bytes are elsewhere */
-        for (part = 0; part < TCALL_PARTS_; part++)
-            tcall_save_text_(saver, *tcall_item_part_(&item, part));
+        if (agent->state == TCALL_AGENT_READ_ && at >= agent->answer_at)
+            break; /* the answer is not whole: it is asked for again */
+        tcall_save_item_(saver, &item, at == agent->answer_at ? 2 : 1);
     }
-    tcall_save_number_(saver, 0);
 }
 
-/* Returns what a turn waits for, or TCALL_E_USAGE where it does something. */
-static int tcall_save_state_(const tcall_agent *agent)
+/* Must it not run again, as it may have had its effect? */
+static bool tcall_save_ran_(const tcall_call *call)
+{
+    return call->cx.result.ran && !call->cx.approval_asked &&
+           !tcall_repeatable_(&call->cx);
+}
+
+/* A call that has begun must not begin again after a restart, whose tool may
+ * have had its effect: what is known of it now is its result then. */
+static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
 {
     int i;
-    if (agent->state == TCALL_AGENT_IDLE_)
-        return TCALL_SAVE_REST_;
-    if (agent->state == TCALL_AGENT_PLANNED_)
-        return TCALL_SAVE_PLANNED_;
-    if (agent->state != TCALL_AGENT_CALLS_)
-        return TCALL_E_USAGE;
-    for (i = agent->delivered; i < agent->batch_count; i++) {
-        const tcall_ctx *cx = &agent->batch[i].cx;
-        if (cx->state && !cx->approval_asked)
-            return TCALL_E_USAGE;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        item.kind = TCALL_ITEM_RESULT;
+        item.id = call->id;
+        item.name = call->name;
+        item.error =
+            call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
+        item.text = call->cx.settled ? call->cx.result.output
+                                     : tcall_str_of(tcall_save_cut_);
+        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
+            (call->cx.settled || tcall_save_ran_(call)))
+            tcall_save_item_(saver, &item, 1);
     }
-    return TCALL_SAVE_CALLS_;
+}
+
+/* What a turn waits for. */
+static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
+{
+    switch (agent->state) {
+    case TCALL_AGENT_IDLE_: return TCALL_SAVE_REST_;
+    case TCALL_AGENT_CALLS_: return TCALL_SAVE_CALLS_;
+    case TCALL_AGENT_PLANNED_: return TCALL_SAVE_PLANNED_;
+    default: return agent->turn.plan ? TCALL_SAVE_PLANS_ : TCALL_SAVE_ASKS_;
+    }
 }
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    int state = tcall_save_state_(agent), i;
     tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
-    if (state < 0)
-        return state;
+    tcall_work_ outer;
+    int i;
+    if (agent->state == TCALL_AGENT_UNSET_)
+        return TCALL_E_USAGE;
+    outer = agent->desc.tc->work;
+    agent->desc.tc->work.busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
-    tcall_save_number_(&saver, (uint32_t)state);
+    tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
     tcall_save_number_(&saver, agent->chat.made);
     tcall_save_number_(&saver, agent->turn.id);
     tcall_save_number_(&saver, agent->turn.rounds);
@@ -119,6 +160,9 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_number_(&saver, agent->setting);
     tcall_save_offer_(&saver, agent);
     tcall_save_items_(&saver, agent);
+    tcall_save_begun_(&saver, agent);
+    tcall_save_number_(&saver, 0);
+    agent->desc.tc->work = outer;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
     return tcall_write_bytes(out, sum, sizeof sum);
@@ -247,36 +291,30 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
                : TCALL_E_PROTOCOL;
 }
 
-/* Have the calls a result that were run, the first ones of the answer? */
-static bool tcall_load_ran_(const tcall_agent *agent)
-{
-    tcall_item item;
-    size_t i;
-    for (i = 0; i < agent->call_at; i++)
-        if (!tcall_agent_find_call_(agent, (int)i, &item) ||
-            !tcall_chat_answers_(&agent->chat, agent->answer_at, item.id))
-            return false;
-    return true;
-}
-
 /* Takes up the turn where it was left: calls wait in it, and only there. */
-static int tcall_load_turn_(tcall_agent *agent, uint32_t state)
+static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 {
+    static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
+                                     TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
+                                     TCALL_AGENT_OPEN_};
     const bool waits = agent->call_at < (size_t)agent->answer.calls;
-    if (waits != (state != TCALL_SAVE_REST_) ||
-        (state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent)))
+    const bool plans = saved == TCALL_SAVE_PLANNED_;
+    if (saved >= sizeof states || (plans && !waits) ||
+        (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
     agent->turn.started = tcall_agent_now_(agent);
     agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = state == TCALL_SAVE_PLANNED_;
+    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
     agent->cancelled = false;
     agent->batch_count = 0;
-    if (state == TCALL_SAVE_REST_)
+    agent->tries = 0;
+    memset(&agent->loops, 0, sizeof agent->loops);
+    agent->state = states[saved];
+    if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    agent->state = agent->turn.plan ? TCALL_AGENT_PLANNED_ : TCALL_AGENT_CALLS_;
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
                            TCALL_OK);
-    return agent->turn.plan ? TCALL_OK : TCALL_E_AGAIN;
+    return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
 /* Returns whether the bytes are whole, and leaves what is between the mark and
@@ -304,8 +342,9 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
 {
     uint32_t state;
     int error = TCALL_E_PROTOCOL;
-    if (agent->state != TCALL_AGENT_IDLE_)
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
+    agent->desc.tc->work.busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -324,6 +363,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
+    agent->desc.tc->work.busy = NULL;
     return error;
 }
 

@@ -364,34 +364,34 @@ static const char *tcall_fault_counts_(const tcall_fault_ *fault)
                : TCALL_FLASH_TEXT_("%l to %H");
 }
 
-/* X(NAME, text): the sentences. */
-#define TCALL_SENTENCES_(X)                                                  \
-    X(TYPE, "%v is %t; send %T")                                             \
-    X(MINIMUM, "%v is under the minimum %o; send %r")                        \
-    X(MAXIMUM, "%v is over the maximum %o; send %r")                         \
-    X(ABOVE, "%v is not greater than %o; send %r")                           \
-    X(BELOW, "%v is not less than %o; send %r")                              \
-    X(MULTIPLE, "%v is not a multiple of %o; send a multiple of it")         \
-    X(CONST, "%v is not the only value that is allowed; send %o")            \
-    X(ENUM, "%v is not one of the allowed values; send %e")                  \
-    X(NOT, "%v matches what is forbidden, %o; send a value that does not")   \
-    X(PATTERN, "%v does not match the pattern %x; send a string that does")  \
-    X(FEW, "%v has %n, under the minimum %o; send %c")                       \
-    X(MANY, "%v has %n, over the maximum %o; send %c")                       \
-    X(UNIQUE, "%w is in the array twice; send each value once")              \
-    X(CONTAINS, "%n of the array %m; send at least 1 of them")               \
-    X(MIN_CONTAINS, "%n of the array %m; send at least %o of them")          \
-    X(MAX_CONTAINS, "%n of the array %m; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf; send what fits one of %o")                \
-    X(ONEOF, "%v fits %f of oneOf; send what fits exactly one of %o")        \
-    X(NEEDED, "the property %o is missing, which %p needs; add it or leave " \
-              "out %p")                                                      \
-    X(REQUIRED, "the property %o is missing; add it")                        \
-    X(UNKNOWN, "%k is not a property here; %N")                              \
-    X(MEMBER, "%k is not allowed; leave it out")                             \
-    X(NAME, "%v is not allowed; leave it out")                               \
-    X(ELEMENT, "this element is one too many; leave it out")                 \
-    X(NEVER, "no value is allowed here; leave it out")
+/* X(NAME, text): the sentences: what is wrong, then what to do about it. */
+#define TCALL_SENTENCES_(X)                                                    \
+    X(TYPE, "%v is %t\0; send %T")                                             \
+    X(MINIMUM, "%v is under the minimum %o\0; send %r")                        \
+    X(MAXIMUM, "%v is over the maximum %o\0; send %r")                         \
+    X(ABOVE, "%v is not greater than %o\0; send %r")                           \
+    X(BELOW, "%v is not less than %o\0; send %r")                              \
+    X(MULTIPLE, "%v is not a multiple of %o\0; send a multiple of it")         \
+    X(CONST, "%v is not the only value that is allowed\0; send %o")            \
+    X(ENUM, "%v is not one of the allowed values\0; send %e")                  \
+    X(NOT, "%v matches what is forbidden, %o\0; send a value that does not")   \
+    X(PATTERN, "%v does not match the pattern %x\0; send a string that does")  \
+    X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
+    X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
+    X(UNIQUE, "%w is in the array twice\0; send each value once")              \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
+    X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
+    X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
+    X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
+              "out %p")                                                        \
+    X(REQUIRED, "the property %o is missing\0; add it")                        \
+    X(UNKNOWN, "%k is not a property here\0; %N")                              \
+    X(MEMBER, "%k is not allowed\0; leave it out")                             \
+    X(NAME, "%v is not allowed\0; leave it out")                               \
+    X(ELEMENT, "this element is one too many\0; leave it out")                 \
+    X(NEVER, "no value is allowed here\0; leave it out")
 
 enum {
 #define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
@@ -559,23 +559,29 @@ static void tcall_say_part_(void *of, char letter)
     }
 }
 
-static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault)
+/* Says what is wrong, and to a model what to send instead. */
+static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
+                                bool remedy)
 {
+    int says = 2 * tcall_fault_sentence_(fault)->says;
     fault->out = writer;
-    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_,
-                                          tcall_fault_sentence_(fault)->says));
+    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says));
+    if (remedy)
+        tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says + 1));
 }
 
-/* Into a string that is open: "/days: 9 is over the maximum 7; ..." */
+/* Into a string that is open: "/days: 9 is over the maximum 7; ..." Without a
+ * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
                                     tcall_json value,
-                                    const tcall_validation_error *error)
+                                    const tcall_validation_error *error,
+                                    bool remedy)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
     tcall_say_pointer_(writer, value, fault.value.tok);
     tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
-    tcall_say_sentence_(writer, &fault);
+    tcall_say_sentence_(writer, &fault, remedy);
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
@@ -591,7 +597,7 @@ int tcall_write_validation_error(tcall_writer *writer,
         writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(writer, &fault);
+    tcall_say_sentence_(writer, &fault, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }

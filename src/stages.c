@@ -185,14 +185,6 @@ static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
 
 /* ---- attempts ---- */
 
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
 /* Asks for approval once more, where hooks at WILL_EXECUTE have changed the
  * arguments. */
 static int tcall_approve_again_(tcall_ctx *cx)
@@ -332,6 +324,8 @@ static int tcall_around_(tcall_ctx *cx)
     int r;
     if (!cx->gave_up) {
         r = tcall_next(cx);
+        if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
+            r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)

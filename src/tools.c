@@ -19,6 +19,13 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
     return tc->error < 0 ? tc->error : TCALL_E_USAGE;
 }
 
+/* Is a function at work that may call the program's? Memory that was not set up
+ * yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
+{
+    return tc->work.busy == tc;
+}
+
 /* Returns what the tool needs: everything when it declares nothing. */
 TCALL_SHARED_ unsigned tcall_needs_(const tcall_tool *tool)
 {

@@ -170,7 +170,7 @@ typedef struct tcall_tool {
     bool idempotent;      /* a second run of a call changes nothing more; only
                            * such tools, and those that only read, are retried */
     bool allow_repeat;    /* the same call may be made again in a turn, as of
-                           * a clock: see TCALL_LOOPS */
+                           * a clock: see >>loops */
     bool pinned;          /* always among the picks */
     uint16_t roles;       /* bits: who may use it; default: everyone */
     uint16_t groups;      /* bits: what it belongs to; default: everything */
@@ -312,6 +312,13 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
+/* What a function that may call the program's leaves for those that these call:
+ * some of them would change what is under way. */
+typedef struct tcall_work_ {
+    const struct tcall *busy; /* the registry itself: one is at work */
+    size_t kept; /* calls that begin below this height are not released */
+} tcall_work_;
+
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -321,6 +328,8 @@ typedef struct tcall {
     int error;      /* of tcall_init */
     size_t missing; /* bytes that did not fit, of what lasts */
     size_t call_at; /* where in the block the last call begins */
+    tcall_work_ work;
+    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -328,8 +337,9 @@ typedef struct tcall {
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
-    uint8_t *offer;  /* bits, by row: the tools of an agent's turn; NULL: there
-                      * is no agent */
+    uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
+                     * is no agent */
+    const void *agent;
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
@@ -342,7 +352,8 @@ typedef struct tcall {
  * block yet. Defaults and roots of schemas are checked where the block has room
  * for that beside. After an error nothing can be called, and every function
  * that takes the tcall fails with the same error; a zeroed tcall fails with
- * TCALL_E_USAGE. */
+ * TCALL_E_USAGE. So does this from a function that this tcall has called, and
+ * nothing has changed. */
 TCALL_API int tcall_init(tcall *tc, const tcall_desc *desc);
 /* Returns how large desc->block should be, in bytes aligned to 8, for one call
  * at a time with so many bytes of arguments and output together, or 0 where

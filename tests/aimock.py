@@ -62,7 +62,8 @@ def agent(provider, port, words, *more):
     keys = {name: "sk-canary" for name in ("API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")}
     try:
         p = subprocess.run(
-            [AGENT, "--verbose", "--provider", provider, "--model", "some-model", "--yes",
+            [AGENT, "--verbose", "--lines",
+             "--provider", provider, "--model", "some-model", "--yes",
              "--base-url", f"http://127.0.0.1:{port}{path}", *more],
             input="\n".join(words) + "\n", env={**os.environ, **keys}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)

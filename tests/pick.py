@@ -82,7 +82,7 @@ def open_sets(check, most):
     for name in TUNED + CHECKED:
         tools, queries = load(name, most)
         rows[name] = quality(queries, probe(tools, queries, k=5))
-        cut[name] = quality(queries, probe(tools, queries, ["--index"], k=8,
+        cut[name] = quality(queries, probe(tools, queries, k=8,
                                            relative=50))
         show(name, rows[name])
     everything = mean(list(rows.values()))

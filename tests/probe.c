@@ -8,7 +8,7 @@
  *     probe read PROVIDER [--split N] [--block BYTES]
  *                            {"body","stream"?,"status"?,"text_calls"?}
  *     probe write PROVIDER                   {"tools","messages","options"}
- *     probe pick [--index | BYTES]           {"tools"}, then {"q","k"} each
+ *     probe pick [BYTES]                     {"tools"}, then {"q","k"} each
  *     probe call TOOLS.json                  {"name","arguments"}
  *     probe turn                             {"provider","tools","turns",...}
  */

@@ -1,7 +1,6 @@
 /* probe pick: first the tools, then an input each line. Beside "q" and "k" it
  * takes "relative" (percent), "min" (thousandths), "synonyms" (text). A number
- * as argument: bytes of the block; default: room for an index and records,
- * "--index" builds it. */
+ * as argument: bytes of the block; default: room for records. */
 #include "probe.h"
 
 static const char *probe_join(tcall_json list)
@@ -37,8 +36,7 @@ static void probe_pick_tools(tcall *tc, tcall_json list, size_t size)
     tcall_block_init(&tc->block, malloc(size), size);
 }
 
-static void probe_pick_line(tcall *tc, const tcall_index *index, tcall_json in,
-                            FILE *out)
+static void probe_pick_line(tcall *tc, tcall_json in, FILE *out)
 {
     static char result[1 << 16];
     tcall_json q = tcall_json_get(in, "q");
@@ -53,7 +51,6 @@ static void probe_pick_line(tcall *tc, const tcall_index *index, tcall_json in,
     opts.min_score = (uint16_t)tcall_json_int(tcall_json_get(in, "min"), 0);
     synonyms[0] = tcall_json_string(tcall_json_get(in, "synonyms"), NULL);
     opts.synonyms = synonyms[0] ? synonyms : NULL;
-    opts.index = index->tools ? index : NULL;
     n = tcall_pick(tc, tcall_json_str(q), &opts, picks, 255);
     tcall_writer_init(&w, result, sizeof result);
     tcall_write_open(&w, '{');
@@ -79,22 +76,17 @@ static void probe_pick_line(tcall *tc, const tcall_index *index, tcall_json in,
 int probe_pick(int argc, char **argv, FILE *in, FILE *out)
 {
     size_t len, size = (size_t)64 << 20;
-    tcall_index index;
     tcall_tok *tokens;
     tcall tc;
     char *line = probe_line(in, &len);
-    bool wanted = argc > 0 && strcmp(argv[0], "--index") == 0;
-    if (argc > 0 && !wanted)
+    if (argc > 0)
         size = (size_t)atol(argv[0]);
     if (!line)
         return 0;
-    memset(&index, 0, sizeof index);
     probe_pick_tools(&tc, probe_parse(line, len, &tokens), size);
-    if (wanted && tcall_pick_index(&tc, &index) < 0)
-        return 1;
     while ((line = probe_line(in, &len)) != NULL) {
         tcall_tok *t;
-        probe_pick_line(&tc, &index, probe_parse(line, len, &t), out);
+        probe_pick_line(&tc, probe_parse(line, len, &t), out);
         free(t);
         free(line);
     }

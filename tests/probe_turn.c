@@ -400,6 +400,8 @@ static void read_tool(conversation *c, tcall_tool *tool, part *play,
     tool->roles = roles(c, tcall_json_get(v, "roles"));
     tool->confirm = tcall_json_bool(tcall_json_get(v, "confirm"), false);
     tool->idempotent = tcall_json_bool(tcall_json_get(v, "idempotent"), false);
+    tool->allow_repeat =
+        tcall_json_bool(tcall_json_get(v, "allow_repeat"), false);
     tool->strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
     tool->allow_no_schema = mode != NULL;
     if (mode)
@@ -457,6 +459,7 @@ static void read_descs(conversation *c, tcall_json in)
     agent->system = tcall_json_string(tcall_json_get(in, "system"), NULL);
     agent->extra = tcall_json_string(tcall_json_get(in, "extra"), NULL);
     agent->stream = tcall_json_bool(tcall_json_get(in, "stream"), false);
+    agent->allow_repeat = !tcall_json_bool(tcall_json_get(in, "loops"), true);
     agent->max_rounds = tcall_json_int(tcall_json_get(limits, "rounds"), 0);
     agent->max_calls = tcall_json_int(tcall_json_get(limits, "calls"), 0);
     agent->max_turn_tokens =

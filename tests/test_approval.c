@@ -154,6 +154,7 @@ static void restart(const char *const *answers, int parallel)
     d.hook_count = more_hooks ? more_count : TCALL_ARRAY_LEN(with_ledger);
     d.on_event = note;
     memset(&ad, 0, sizeof ad);
+    ad.allow_repeat = true;
     ad.tc = &tc;
     ad.provider = &tcall_openai;
     ad.model = "m";

@@ -10,7 +10,7 @@
 #endif
 #include "check.h"
 
-static char block[8192], result[4096], told[4096];
+static char block[12288], result[4096], told[4096];
 static tcall tc;
 static tcall_call call;
 static tcall_writer out;

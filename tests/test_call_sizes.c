@@ -132,7 +132,7 @@ static const struct row {
     {"plan", "[\"1\"]", NULL, NULL, NULL, "one JSON object", TCALL_E_NOT_OBJECT,
      TCALL_E_MEMORY},
     {"plan", "{\"n\":\"1\",\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}", NULL,
-     NULL, NULL, "not known", TCALL_E_INVALID, TCALL_E_MEMORY},
+     NULL, NULL, "not a property", TCALL_E_INVALID, TCALL_E_MEMORY},
     {"plan", "{\"n\":true,\"span\"", NULL, NULL, NULL, "near",
      TCALL_E_TRUNCATED, TCALL_E_MEMORY},
     {"twice", "{\"n\":1}", NULL, NULL, NULL, "\"twice\"", TCALL_OK,
@@ -171,6 +171,13 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     desc->repair = repair;
 }
 
+/* An example is left out where there is no room to check it. */
+static bool is_without_example(const struct row *row, const char *text)
+{
+    return strcmp(row->result, "Example") == 0 && strstr(text, "is missing") &&
+           !strstr(text, "suggestion");
+}
+
 /* One call in a block of this size; returns how it ended. */
 static int lived(const struct row *row, char *block, size_t size)
 {
@@ -203,7 +210,8 @@ static int lived(const struct row *row, char *block, size_t size)
     while (r == TCALL_E_AGAIN);
     text[out.fill] = 0;
     CHECK(r == call.error && out.error == TCALL_OK);
-    CHECK(r != row->error || strstr(text, row->result));
+    CHECK(r != row->error || strstr(text, row->result) ||
+          (size < 5000 && is_without_example(row, text)));
     tcall_release(&tc, &call);
     CHECK(tc.block.high == 0);
     return r;

@@ -84,6 +84,19 @@ static int read_shape(const char *number, size_t piece, double *out)
 #endif
 }
 
+/* The nearest double. The C library of firmware does not find it always: there
+ * the readers are compared with each other, and with what was written. */
+static double nearest(const char *number)
+{
+#ifdef WIRE_FILES
+    double value = 0;
+    return read_json(number, &value) ? value : HUGE_VAL;
+#else
+    return strtod(number, NULL);
+#endif
+}
+
+#ifndef TOOLCALL_NO_INT64
 static int digits_in(const char *number)
 {
     int count = 0, zeros = 0;
@@ -94,12 +107,13 @@ static int digits_in(const char *number)
         }
     return count - zeros;
 }
+#endif
 
 static int refused_long;
 
 static bool reads(const char *number, size_t piece)
 {
-    double want = strtod(number, NULL), json = 0, shape = 0;
+    double want = nearest(number), json = 0, shape = 0;
     bool fits = read_json(number, &json);
     int misfit = read_shape(number, piece, &shape);
     bool good;
@@ -132,7 +146,7 @@ static bool returns(double value, size_t piece)
     tcall_writer_init(&writer, text, sizeof text - 1);
     tcall_write_double(&writer, value);
     text[writer.fill] = 0;
-    return strtod(text, NULL) == value && read_json(text, &json) &&
+    return nearest(text) == value && read_json(text, &json) &&
            same(json, value) && read_shape(text, piece, &shape) == TCALL_FITS &&
            same(shape, value);
 }
@@ -373,7 +387,7 @@ static void test_longest(void)
     /* more than a thousand digits are refused by one, right for the other */
     memset(text, '1', 1500);
     strcpy(text + 1500, "e-1499");
-    CHECK(read_json(text, &out) && same(out, strtod(text, NULL)));
+    CHECK(read_json(text, &out) && same(out, nearest(text)));
 #ifndef TOOLCALL_NO_INT64
     CHECK(read_shape(text, 1, &out) == TCALL_MISFIT_ROOM);
 #endif

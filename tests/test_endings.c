@@ -93,6 +93,7 @@ static int turn(const tcall_provider *provider, const char *const *script,
     agent_desc.provider = provider;
     agent_desc.model = "m";
     agent_desc.no_parallel = no_parallel;
+    agent_desc.allow_repeat = true;
     agent_desc.transport.open = net_open;
     agent_desc.transport.write = net_write;
     agent_desc.transport.read = net_read;

@@ -103,6 +103,14 @@ static int ask(const char *id, const char *name, const char *arguments)
     return again();
 }
 
+/* What was under way has not ended, but for the rows of a ledger. */
+static void lose_power(void)
+{
+    tcall_desc same = tc.desc;
+    memset(&call, 0, sizeof call);
+    CHECK(tcall_init(&tc, &same) == TCALL_OK);
+}
+
 static int decide(tcall_ledger *ledger, const char *id, tcall_verdict verdict)
 {
     tcall_call waits;
@@ -496,7 +504,7 @@ static void test_audit(void)
                  "\"request\":\"\",\"agent\":\"\",\"user\":\"eve\","
                  "\"arguments\":{\"n\":3},\"validated\":true,"
                  "\"repaired\":false,\"attempts\":1,"
-                 "\"ms\":0,"
+                 "\"ran\":true,\"ms\":0,"
                  "\"approved\":false,\"outcome\":\"ok\"}\n") == 0);
     log_text[0] = 0;
     CHECK(ask("c2", "nobody", "[1") == TCALL_E_UNKNOWN);
@@ -600,16 +608,16 @@ static void test_ledger(void)
 
     /* Bound to the arguments: others have to be asked for. */
     CHECK(ask("b", "work", "{\"n\":1}") == TCALL_E_APPROVAL);
-    tcall_release(&tc, &call);
+    lose_power();
     CHECK(decide(&ledger, "b", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(ask("b", "work", "{\"n\":2}") == TCALL_E_APPROVAL && runs == 1);
-    tcall_release(&tc, &call);
+    lose_power();
     CHECK(decide(&ledger, "b", TCALL_VERDICT_ALLOW) == TCALL_OK);
     CHECK(ask("b", "work", "{\"n\":2.0}") == TCALL_OK && runs == 2);
 
     /* Bound to the definition. */
     CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL);
-    tcall_release(&tc, &call);
+    lose_power();
     CHECK(decide(&ledger, "c", TCALL_VERDICT_ALLOW) == TCALL_OK);
     tools[0].description = "Now it does something else.";
     CHECK(ask("c", "work", "{}") == TCALL_E_APPROVAL && runs == 2);
@@ -630,7 +638,7 @@ static void test_ledger(void)
         static const char *const ids[] = {"p", "q", "r", "s", "t"};
         CHECK(ask(ids[i], "work", "{}") ==
               (i < 4 ? TCALL_E_APPROVAL : TCALL_E_LIMIT));
-        tcall_release(&tc, &call);
+        lose_power();
     }
     CHECK(runs == 4 && rows[4].state == 0);
     CHECK(ask("u", "other", "{}") == TCALL_OK);

@@ -332,6 +332,10 @@ static void test_plan(void)
     for (i = 1; i >= 0; i--) { /* in any order */
         CHECK(tcall_agent_call(&agent, i, &call) == TCALL_OK);
         tcall_release(&tc, &call);
+        first = call; /* an id that is of another one */
+        first.id = tcall_str_of("other");
+        CHECK(tcall_agent_result(&agent, &first, tcall_str_of("0"), false) ==
+              TCALL_E_USAGE);
         CHECK(tcall_agent_result(&agent, &call, tcall_str_of(i ? "3" : "2"),
                                  false) == TCALL_OK);
         CHECK(tcall_agent_result(&agent, &call, tcall_str_of("0"), false) ==
@@ -414,7 +418,7 @@ static void test_pairs(void)
         "ucdCt", "ucCtdu", "ucdCtDt", "ucdCuD", "C",     "utC", "ucCtC"};
     /* behind two calls that wait */
     static const char *const left[] = {"C"};
-    static const char *const odd[] = {"D", "u", "CD", "CuD", "Cc", "CC"};
+    static const char *const odd[] = {"u", "CuD", "Cc", "CC"};
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(good); i++) {
         begin(waits, 1);
@@ -442,6 +446,18 @@ static void test_pairs(void)
         put(odd[i]);
         CHECK(load_again() == TCALL_E_PROTOCOL && ran(""));
     }
+    begin(waits, 1); /* the second one had ended, the first waited */
+    CHECK(say() == TCALL_E_APPROVAL);
+    put("D");
+    CHECK(load_again() == TCALL_E_AGAIN && is_whole(true));
+    CHECK(go_on() == TCALL_E_APPROVAL && questions == 1);
+    CHECK(decide(asked[0], TCALL_VERDICT_ALLOW) == TCALL_OK);
+    CHECK(go_on() == TCALL_OK && ran("1") && is_whole(false));
+    begin(waits, 1); /* both had, and nothing was asked yet */
+    CHECK(say() == TCALL_E_APPROVAL);
+    put("CD");
+    CHECK(load_again() == TCALL_E_AGAIN);
+    CHECK(go_on() == TCALL_OK && ran("") && is_whole(false));
 }
 
 /* ---- conversations of old ---- */

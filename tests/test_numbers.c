@@ -92,6 +92,7 @@ static const char *of_double(double value)
     return done(&w);
 }
 
+#ifndef WIRE_FILES
 /* Fewest digits of all that read back the same, by printf and strtod. */
 static int digits_needed(double value)
 {
@@ -104,6 +105,7 @@ static int digits_needed(double value)
     }
     return n;
 }
+#endif
 
 static int digits_in(const char *number)
 {
@@ -121,8 +123,13 @@ static bool reads_back(double value)
     const char *written = of_double(value);
     double again = strtod(written, NULL);
     tcall_scan scan;
+#ifdef WIRE_FILES /* the C library of firmware may miss the nearest by one */
+    bool good = fabs(again - value) <= fabs(value) * (2 * DBL_EPSILON) &&
+                (value == 0 || digits_in(written) <= 17);
+#else
     bool good = memcmp(&again, &value, sizeof value) == 0 &&
                 (value == 0 || digits_in(written) <= digits_needed(value));
+#endif
     tcall_scan_init(&scan, NULL, NULL, NULL);
     tcall_scan_feed(&scan, written, strlen(written));
     good = good && tcall_scan_end(&scan) == TCALL_OK;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, AGENT, PICK, SYNONYMS, PICK_INDEX. */
+/* Needs: SCHEMA, OPENAI, AGENT, PICK, SYNONYMS. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -267,7 +267,6 @@ static void test_monotone(void)
  * one where the records have no room. */
 static void test_memory(void)
 {
-    size_t low;
     static const char *const inputs[] = {
         "weather in the city. switch the light off! send an email; money",
         "temperature",
@@ -282,9 +281,7 @@ static void test_memory(void)
         {.allow_unsafe = true, .max = 8, .min_score = 1},
         {.max = 8, .min_score = 1}, /* some tools are barred */
         {.allow_unsafe = true, .max = 8, .min_score = 1, .synonyms = own}};
-    tcall_pick_opts indexed;
     tcall_picked a[8], b[8];
-    tcall_index index;
     size_t i, o, need;
     int n, m, k, way;
     start(tools, TCALL_ARRAY_LEN(tools), 512);
@@ -297,38 +294,21 @@ static void test_memory(void)
             start(tools, TCALL_ARRAY_LEN(tools), need);
             n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
             CHECK(n >= 0 && tcall_peak(&tc) <= need);
-            for (way = 0; way < 3; way++) {
+            for (way = 0; way < 2; way++) { /* with records, and without */
                 size_t size = need + 20 * TCALL_ARRAY_LEN(tools) + 8;
-                indexed = plain[o];
-                start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
-                if (way > 0) {
-                    CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
-                    indexed.index = &index;
-                    size = tc.block.low + (way == 1 ? size : need);
-                }
-                tc.block.size = size;
-                m = tcall_pick(&tc, tcall_str_of(inputs[i]), &indexed, b, 8);
-                CHECK(m == n &&
-                      (tcall_peak(&tc) > tc.block.low + need) == (way < 2));
+                start(tools, TCALL_ARRAY_LEN(tools), way ? need : size);
+                m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], b, 8);
+                CHECK(m == n && (tcall_peak(&tc) > need) == !way);
                 for (k = 0; k < n && k < m; k++)
                     CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
             }
         }
     user_roles = 2;
-    start(tools, TCALL_ARRAY_LEN(tools), 512);
-    low = tc.block.low;
-    CHECK(tcall_pick_index(&tc, &index) == TCALL_E_MEMORY);
-    CHECK(tc.block.low == low && tc.block.need > 512);
-    CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
-    start(tools, TCALL_ARRAY_LEN(tools), tc.block.need);
-    CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
-    start(tools, 1, sizeof block); /* an index of others */
-    CHECK(tcall_pick(&tc, tcall_str_of("x"), &indexed, a, 8) == TCALL_E_USAGE);
 }
 
-/* A text is read in strides where most words are not wanted; an index is built
- * word by word. Both have to find the same words, whatever stands beside them,
- * and whatever remains behind the last whole stride. */
+/* A text is read in strides where most words are not wanted. The same words
+ * have to be found wherever the strides fall, whatever stands beside them, and
+ * whatever remains behind the last whole stride. */
 static void test_strides(void)
 {
     static const char *const parts[] = {
@@ -342,15 +322,13 @@ static void test_strides(void)
         "^",       "/",           ":",           "`",
         "@",       "illumination"};
     static const tcall_pick_opts plain = {.max = 8, .min_score = 1};
-    tcall_pick_opts indexed = plain;
     tcall_tool table[8];
-    char texts[8][128], names[8][8];
+    char texts[8][160], moved[8][176], names[8][8];
     uint32_t seed = 1;
     int round, i;
     for (round = 0; round < 1000 / CHECK_EVERY; round++) {
         tcall_picked a[8], b[8];
-        tcall_index index;
-        int n;
+        int n, blanks;
         memset(table, 0, sizeof table);
         for (i = 0; i < 8; i++) {
             int left = round / 7 % 5 + 3;
@@ -370,13 +348,19 @@ static void test_strides(void)
         tcall_block_init(&tc.block, block, sizeof block);
         n = tcall_pick(&tc, tcall_str_of("lamp temperature illumination X"),
                        &plain, a, 8);
-        CHECK(tcall_pick_index(&tc, &index) == TCALL_OK);
-        indexed.index = &index;
-        CHECK(n == tcall_pick(&tc,
-                              tcall_str_of("lamp temperature illumination X"),
-                              &indexed, b, 8));
-        for (i = 0; i < n; i++)
-            CHECK(a[i].tool == b[i].tool && a[i].score == b[i].score);
+        for (blanks = 1; blanks < 8; blanks += 1 + round % 3) {
+            for (i = 0; i < 8; i++) {
+                memset(moved[i], ' ', (size_t)blanks);
+                strcpy(moved[i] + blanks, texts[i]);
+                *(i % 2 ? &table[i].parameters : &table[i].description) =
+                    moved[i];
+            }
+            CHECK(n == tcall_pick(
+                           &tc, tcall_str_of("lamp temperature illumination X"),
+                           &plain, b, 8));
+            for (i = 0; i < n; i++)
+                CHECK(a[i].tool == b[i].tool && a[i].score == b[i].score);
+        }
     }
 }
 

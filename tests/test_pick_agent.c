@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, PICK, PICK_INDEX, AGENT, OPENAI, EVENTS. */
+/* Needs: SCHEMA, PICK, AGENT, OPENAI, EVENTS. */
 /* Picking in the turn of an agent: what it sends is counted, what it is
  * answered is always the same. */
 #ifdef TEST_LINKED
@@ -98,7 +98,6 @@ static void test_agent(void)
     static tcall_agent agent, two;
     tcall_agent_desc d = {0};
     tcall_pick_opts opts = {0}, other;
-    tcall_index index;
     int i;
     opts.max = 8;
     opts.relative = 50;
@@ -155,9 +154,8 @@ static void test_agent(void)
           TCALL_E_MEMORY);
     CHECK(tc.block.low == agent.chat.start);
 
-    /* One agent for a registry, and nothing of it may grow below that. */
+    /* One agent for a registry. */
     CHECK(tcall_agent_init(&two, &d) == TCALL_E_USAGE && two.problem);
-    CHECK(tcall_pick_index(&tc, &index) == TCALL_E_USAGE);
 
     start(many, TCALL_AGENT_ALL);
     tc.desc.on_event = on_event;

@@ -253,6 +253,94 @@ static void test_early_ends(void)
     }
 }
 
+/* Nothing is taken over of a head that is cut, or of a trailer. */
+static visit cut_advice(unsigned n)
+{
+    visit v = {"HTTP/1.1 100 C\r\nRetry-After-Ms: 0\r\n\r\n"
+               "HTTP/1.1 429 No\r\nRetry-After-Ms: 0\r\n"
+               "X-Should-Retry: false\r\nContent-Length: 2\r\n",
+               0,
+               1,
+               FIN,
+               0,
+               0};
+
+    v.len = n + 1;
+    return v;
+}
+
+static void test_cut_heads(void)
+{
+    size_t n, all = strlen(cut_advice(0).text);
+    peer p = peer_start(NULL, cut_advice, 60);
+
+    CHECK(curl_begin(p, false, NULL, 5000));
+    for (n = 1; n <= all; n++) {
+        ask(7);
+        CHECK(y.error < 0 && y.res.status == 0 && y.res.retry_after_ms == -1 &&
+              y.res.should_retry == 0);
+    }
+    tport_curl_free(&curl);
+    peer_stop(p);
+    CHECK(once(NULL, NULL,
+               OK1 "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+                   "X-Should-Retry: false\r\n\r\n",
+               ORDERLY) == 0);
+    CHECK(y.res.should_retry == 0 && y.len == 2);
+}
+
+/* An answer before the request is whole, and then nothing is read any more. */
+static void test_early(void)
+{
+    static const char early[] =
+        "HTTP/1.1 413 No\r\nContent-Length: 40000\r\n\r\n";
+    static char piece[32768];
+    tcall_request q = {"POST", "/v1", NULL, 0, 8000000};
+    tcall_transport t;
+    size_t sent = 0;
+    peer p;
+    int fd = peer_listen(&p.port), r;
+
+    fflush(stdout);
+    p.pid = fork();
+    if (p.pid == 0) {
+        char b[100];
+        int a = accept(fd, NULL, NULL);
+        alarm(30);
+        (void)!read(a, b, sizeof b);
+        (void)!write(a, early, sizeof early - 1);
+        memset(piece, 'x', sizeof piece);
+        (void)!write(a, piece, 20000);
+        (void)!write(a, piece, 20000);
+        pause();
+        _exit(0);
+    }
+    close(fd);
+    CHECK(curl_begin(p, false, NULL, 15000));
+    t = tport_curl_transport(&curl);
+    while ((r = t.open(t.user, &q, &y.res)) == TCALL_E_AGAIN)
+        sleep_(t);
+    while (r >= 0 && sent < q.body_len) {
+        size_t left = q.body_len - sent;
+        r = t.write(t.user, piece, left < sizeof piece ? left : sizeof piece);
+        sent += r > 0 ? (size_t)r : 0;
+        if (r == TCALL_E_AGAIN)
+            r = (sleep_(t), 0);
+    }
+    CHECK(r >= 0);
+    for (y.len = 0; r >= 0; y.len += (size_t)r) {
+        r = t.read(t.user, piece, sizeof piece);
+        if (r == TCALL_E_AGAIN)
+            r = (sleep_(t), 0);
+        else if (r == 0)
+            break;
+    }
+    CHECK(r == 0 && y.res.status == 413 && y.len == 40000);
+    t.close(t.user);
+    tport_curl_free(&curl);
+    peer_stop(p);
+}
+
 static void test_trust(void)
 {
     static const char hello[] = OK1 "Content-Length: 5\r\n\r\nhello";
@@ -408,6 +496,8 @@ int main(void)
     test_answers();
     test_redirects();
     test_early_ends();
+    test_cut_heads();
+    test_early();
     test_trust();
     test_kept();
     test_silence();

@@ -188,6 +188,7 @@ static void begin(const exchange *plan, bool stream)
     ad.transport.user = &srv;
     runs = 0;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
+    ad.allow_repeat = true;
     CHECK(tcall_agent_init(&agent, &ad) == TCALL_OK);
 }
 

@@ -90,7 +90,7 @@ static void test_outcomes(void)
     tools[0].output = "{\"type\":\"string\",\"maxLength\":3}";
     CHECK(once("{}") == TCALL_E_OUTPUT &&
           says("does not match its schema: \\\"done\\\" has 4 characters, "
-               "over the maximum 3;"));
+               "over the maximum 3\","));
     check_order("output invalid", "<ABCDEFGHIJKLMNPQR*SVWXZabcdef!>");
     prepare();
     tools[0].output = "{\"type\":\"string\",\"maxLength\":4}";

@@ -207,6 +207,7 @@ static const char *turn(const tcall_provider *p, const char *answer,
     ad.transport.read = server_read;
     ad.transport.close = server_close;
     ad.transport.user = &s;
+    ad.allow_repeat = true;
     ran = 0;
     CHECK(tcall_init(&tc, &d) == TCALL_OK);
     CHECK(tcall_agent_init(&agent, &ad) == TCALL_OK);

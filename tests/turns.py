@@ -138,7 +138,8 @@ def verdicts():
 def scripts():
     ask = openai(None, ("a", "get", {"id": 1}))
     said, = talk([turn("x", ask, openai(None, ("b", "get", {"id": 1})), openai("Done."))],
-                 [tool(script=[{"again": 3}, {"text": "first"}, {"fail": "broken"}])])
+                 [tool(allow_repeat=True,
+                       script=[{"again": 3}, {"text": "first"}, {"fail": "broken"}])])
     check(each(said["results"], "text")[0] == "first", f"script: {said['results']}")
     check(each(said["results"], "error") == [None, "failed"], f"script: {said['results']}")
     said, = talk([turn("x", ask, openai("Done."))], [tool(script=[{"again": 1000000}])],
@@ -281,6 +282,46 @@ def sent_ids(request):
     return calls, results
 
 
+def streams_of_one_id():
+    """Streams with two calls of one id, and with the last words."""
+    def events(*of):
+        return "".join("data: %s\n\n" % json.dumps(e) for e in of)
+
+    def chat(i, name, arguments):
+        return {"choices": [{"index": 0, "delta": {"tool_calls": [{
+            "index": i, "function": {"arguments": arguments, **name},
+            **({"id": "x"} if name else {})}]}}]}
+
+    def block(i):
+        return [{"type": "content_block_start", "index": i, "content_block": {
+                    "type": "tool_use", "id": "x", "name": "get", "input": {}}},
+                {"type": "content_block_delta", "index": i, "delta": {
+                    "type": "input_json_delta", "partial_json": json.dumps({"id": i + 1})}},
+                {"type": "content_block_stop", "index": i}]
+
+    begin = {"type": "message_start", "message": {"role": "assistant", "content": []}}
+    end = {"type": "message_stop"}
+    args = [{"id": 1}, {"id": 2}]
+    return {
+        "openai": (events(*[chat(i, n, a) for i in (0, 1) for n, a in (
+            ({"name": "get"}, ""), ({}, json.dumps(args[i])))], {"choices": [{
+                "index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+            events({"choices": [{"index": 0, "delta": {"content": "ok"},
+                                 "finish_reason": "stop"}]})),
+        "anthropic": (events(begin, *block(0), *block(1), {
+            "type": "message_delta", "delta": {"stop_reason": "tool_use"}}, end),
+            events(begin, {"type": "content_block_start", "index": 0, "content_block": {
+                "type": "text", "text": "ok"}}, {
+                "type": "message_delta", "delta": {"stop_reason": "end_turn"}}, end)),
+        "gemini": (events(*[{"candidates": [{"content": {"parts": [{"functionCall": {
+            "id": "x", "name": "get", "args": a}}]},
+            **({"finishReason": "STOP"} if a["id"] == 2 else {})}]} for a in args]),
+            events(gemini("ok"))),
+        "ollama": ("".join(json.dumps({"message": {"content": "", "tool_calls": [{
+            "id": "x", "function": {"name": "get", "arguments": a}}]}, "done": a["id"] == 2,
+            "done_reason": "stop"}) + "\n" for a in args), json.dumps(ollama("ok")))}
+
+
 def ids():
     """Ids that repeat, in an answer, in the next one, in the next turn and after a switch: each
     call has one of its own, and each result says what the next request sends."""
@@ -310,6 +351,13 @@ def ids():
                       told == sent_ids(said[2]["requests"][0])[0], f"{where}: {told}")
                 check(to != "mistral" or all(len(i) == 9 and i.isalnum() for i in sent_ids(
                     said[1]["requests"][0])[0]), f"{where}: {said[1]['requests']}")
+    for form, (pair, done) in streams_of_one_id().items():
+        line = {"user": "a", "answers": [{"body": b} for b in (pair, pair, done)]}
+        said, = talk([line], [tool(permissions=["write"])], form, allow=["write"], stream=True)
+        told = each(said["results"], "id")
+        check(said["error"] is None and len(set(told)) == 4 and
+              [r["arguments"]["id"] for r in said["runs"]] == [1, 2, 1, 2] and
+              sent_ids(said["requests"][-1]) == (told, told), f"{form}, a stream: {said}")
     for i in ("", "a b", "x" * 80, "\u00e4"):
         said, = talk([turn("x", openai(None, (i, "get", {"id": 1})), openai("Done."))])
         check(each(said["results"], "id") == sent_ids(said["requests"][-1])[1], f"{i}: {said}")

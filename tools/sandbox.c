@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <linux/magic.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -241,6 +243,12 @@ static void ttool_options_programs_(ttool_launch_ *l)
             ttool_option_(l, "--remount-ro", dirs[i], NULL);
 }
 
+/* Bytes of /tmp, and of /dev/shm. */
+static uint64_t ttool_tmp_size_(const ttool_shell_desc *d)
+{
+    return (uint64_t)d->max_tmp_mb << 20;
+}
+
 static void ttool_options_(ttool_launch_ *l)
 {
     static const char *const walls[] = {
@@ -255,7 +263,7 @@ static void ttool_options_(ttool_launch_ *l)
         ttool_option_(l, walls[i], NULL, NULL);
     ttool_option_(l, "--cap-drop", "ALL", NULL);
     snprintf(number, sizeof number, "%llu",
-             (unsigned long long)d->max_tmp_mb << 20);
+             (unsigned long long)ttool_tmp_size_(d));
     ttool_option_(l, "--size", number, NULL);
     ttool_option_(l, "--tmpfs", "/tmp", NULL);
     ttool_option_(l, "--size", number, NULL);
@@ -351,6 +359,58 @@ static uint64_t ttool_disk_mb_(const ttool_shell_desc *d)
     if (fstatvfs(d->workspace->root, &v) != 0)
         return 0;
     return (uint64_t)(v.f_blocks - v.f_bfree) * v.f_frsize >> 20;
+}
+
+static uint64_t ttool_inodes_(int fd)
+{
+    struct statvfs v;
+    return fstatvfs(fd, &v) == 0 ? v.f_files - v.f_ffree : 0;
+}
+
+/* Files on the disk of the workspace, and in what the sandbox has of its own.
+ */
+static uint64_t ttool_files_(const ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    uint64_t n = ttool_inodes_(d->workspace->root);
+    int i;
+    for (i = 0; i < 2; i++)
+        n += run->own[i] >= 0 ? ttool_inodes_(run->own[i]) : 0;
+    return n;
+}
+
+/* MB of memory that this machine can still give; 0: it does not say. */
+static uint64_t ttool_available_mb_(void)
+{
+    static const char name[] = "MemAvailable:";
+    char text[512];
+    int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    const char *at;
+    ttool_drop_(&fd);
+    text[n > 0 ? n : 0] = '\0';
+    at = strstr(text, name);
+    return at ? strtoull(at + sizeof name - 1, NULL, 10) >> 10 : 0;
+}
+
+/* What all processes may take together where no cgroup counts: at most half of
+ * what there was when they began. */
+uint64_t ttool_total_mb_(const ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    uint64_t most = run->available_mb / 2;
+    return d->max_total_mb && d->max_total_mb < most ? d->max_total_mb : most;
+}
+
+/* The limit on what all of it takes that is reached, or 0. */
+static uint8_t ttool_over_(const ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    if (ttool_disk_mb_(d) > run->disk_mb + d->max_disk_mb)
+        return TTOOL_STOP_DISK_;
+    if (ttool_files_(run, d) > run->files + d->max_files)
+        return TTOOL_STOP_FILES_;
+    if (!d->cgroup && run->available_mb &&
+        ttool_available_mb_() + ttool_total_mb_(run, d) < run->available_mb)
+        return TTOOL_STOP_MEMORY_;
+    return 0;
 }
 
 /* -- The start: after fork, so nothing here takes memory or locks --------- */
@@ -561,7 +621,10 @@ bool ttool_bash_start_(ttool_bash_ *run, ttool_launch_ *l)
     run->boxed = l->boxed;
     run->limit = l->limit;
     run->began = run->told = ttool_linux.now_ms();
+    run->own[0] = run->own[1] = -1;
     run->disk_mb = ttool_disk_mb_(d);
+    run->files = ttool_files_(run, d);
+    run->available_mb = ttool_available_mb_();
     ttool_bash_adopt_(run);
     if (d->cgroup) {
         snprintf(run->group, sizeof run->group, "%s/bash-%ld-%u", d->cgroup,
@@ -602,7 +665,32 @@ static void ttool_bash_admit_(ttool_bash_ *run, const ttool_shell_desc *d)
         (!ttool_becomes_(d) && !ttool_limit_(run->inside, RLIMIT_NPROC,
                                              (uint64_t)d->max_processes + 1)))
         run->stopped = TTOOL_STOP_LIMITS_;
-    else
+}
+
+/* Opens a directory that the sandbox has of its own, to count what is in it. */
+static bool ttool_bash_own_(ttool_bash_ *run, const ttool_shell_desc *d, int i)
+{
+    static const char *const names[] = {"tmp", "dev/shm"};
+    char path[64];
+    struct statfs fs;
+    if (run->own[i] >= 0)
+        return true;
+    snprintf(path, sizeof path, "/proc/%ld/root/%s", (long)run->inside,
+             names[i]);
+    run->own[i] = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    /* until it is made that is the host's */
+    if (run->own[i] >= 0 &&
+        (fstatfs(run->own[i], &fs) != 0 || fs.f_type != TMPFS_MAGIC ||
+         (uint64_t)fs.f_blocks * (uint64_t)fs.f_bsize != ttool_tmp_size_(d)))
+        ttool_drop_(&run->own[i]);
+    return run->own[i] >= 0;
+}
+
+/* It goes on when all is there by which it is held. */
+static void ttool_bash_release_(ttool_bash_ *run, const ttool_shell_desc *d)
+{
+    if (run->inside && run->hold >= 0 && !run->stopped &&
+        ttool_bash_own_(run, d, 0) && ttool_bash_own_(run, d, 1))
         ttool_drop_(&run->hold);
 }
 
@@ -714,14 +802,14 @@ bool ttool_bash_step_(ttool_bash_ *run, const ttool_shell_desc *d,
     /* whether it had ended before the last of its output was read */
     ttool_bash_reap_(run, WNOHANG);
     ttool_bash_listen_(run, d);
+    ttool_bash_release_(run, d);
     ttool_bash_take_(run, d, cx);
     spent = ttool_linux.now_ms() - run->began;
     if (run->ended || run->stopped)
         return run->ended || run->stopped != TTOOL_STOP_TIME_ ||
                spent >= run->limit + TTOOL_GRACE_MS_;
-    if (ttool_disk_mb_(d) > run->disk_mb + d->max_disk_mb)
-        run->stopped = TTOOL_STOP_DISK_;
-    if (spent >= run->limit)
+    run->stopped = ttool_over_(run, d);
+    if (!run->stopped && spent >= run->limit)
         run->stopped = TTOOL_STOP_TIME_;
     if (run->stopped == TTOOL_STOP_TIME_ && !run->warned)
         ttool_bash_ask_(run);
@@ -764,6 +852,8 @@ void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
     ttool_drop_(&run->status);
     ttool_drop_(&run->hold);
     ttool_drop_(&run->handle);
+    ttool_drop_(&run->own[0]);
+    ttool_drop_(&run->own[1]);
     if (*run->group)
         rmdir(run->group);
     run->pid = 0;
@@ -775,10 +865,9 @@ void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d)
 
 const char *ttool_shell_limits_(const ttool_shell_desc *d)
 {
-    uint64_t total = (uint64_t)d->max_memory_mb * d->max_processes;
-    if (!d->cgroup && d->max_total_mb && total > d->max_total_mb)
-        return "max_total_mb needs a cgroup, or max_memory_mb times "
-               "max_processes no larger";
+    if (!d->cgroup && !ttool_available_mb_())
+        return "the memory of all processes cannot be measured without "
+               "/proc/meminfo: max_total_mb needs a cgroup";
     if (!d->cgroup && d->keep_root && geteuid() == 0)
         return "processes of root are limited by a cgroup only: name one, or "
                "do without keep_root";

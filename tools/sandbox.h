@@ -35,6 +35,8 @@ enum {
     TTOOL_STOP_TIME_ = 1,
     TTOOL_STOP_OUTPUT_,
     TTOOL_STOP_DISK_,
+    TTOOL_STOP_FILES_,
+    TTOOL_STOP_MEMORY_,
     TTOOL_STOP_LIMITS_ /* they could not be set */
 };
 
@@ -49,7 +51,8 @@ typedef struct ttool_bash_ {
     int how;        /* it ended, as for waitpid */
     int reaps;      /* whether orphans came to the host before */
     uint64_t total; /* bytes of output */
-    uint64_t disk_mb;
+    uint64_t disk_mb, files, available_mb; /* when it began */
+    int own[2];       /* /tmp and /dev/shm of the sandbox */
     ttool_held_ held; /* of what was emitted */
     size_t said_len;
     char said[768];             /* by bwrap */
@@ -67,6 +70,8 @@ int ttool_bash_said_(const ttool_bash_ *run, const char *key);
 /* Does what there is to do. True: it has ended, or has to. */
 bool ttool_bash_step_(ttool_bash_ *run, const ttool_shell_desc *d,
                       tcall_ctx *cx);
+/* MB that all of it may take together where there is no cgroup. */
+uint64_t ttool_total_mb_(const ttool_bash_ *run, const ttool_shell_desc *d);
 /* Ends what still runs, and gives everything back. */
 void ttool_bash_end_(ttool_bash_ *run, const ttool_shell_desc *d);
 

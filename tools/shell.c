@@ -169,6 +169,14 @@ static void ttool_write_stopped_(tcall_writer *w, const ttool_shell_desc *d,
         tcall_write_text(w, "it wrote more than ");
         ttool_text_int_(w, d->max_output);
         tcall_write_text(w, " bytes; let it write less");
+    } else if (run->stopped == TTOOL_STOP_FILES_) {
+        tcall_write_text(w, "it made more than ");
+        ttool_text_int_(w, d->max_files);
+        tcall_write_text(w, " files; make fewer");
+    } else if (run->stopped == TTOOL_STOP_MEMORY_) {
+        tcall_write_text(w, "this machine has less memory left, by ");
+        ttool_text_int_(w, ttool_total_mb_(run, d));
+        tcall_write_text(w, " MB, than when it began; let it use less");
     } else {
         tcall_write_text(w, "the disk filled by more than ");
         ttool_text_int_(w, d->max_disk_mb);
@@ -363,6 +371,8 @@ static int ttool_bash_wait_(tcall_ctx *cx, const ttool_bash_ *run)
         tcall_wait_handle(&cx->wait, run->status, TCALL_WAIT_READ);
     if (ends || run->stopped)
         return tcall_wait_ms(&cx->wait, ends ? 2 : 20);
+    if (run->inside && run->hold >= 0) /* it is held until it can be counted */
+        return tcall_wait_ms(&cx->wait, 1);
     tcall_wait_ms(&cx->wait, spent < run->limit ? run->limit - spent : 0);
     return tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
 }
@@ -401,7 +411,8 @@ static uint32_t ttool_or_(uint32_t value, uint32_t usual)
 }
 
 /* Of output: half from its start and half from its end. */
-enum { TTOOL_LEAST_KEPT_ = 256, TTOOL_MOST_KEPT_ = 1 << 30 };
+#define TTOOL_LEAST_KEPT_ 256u
+#define TTOOL_MOST_KEPT_  (1u << 30)
 
 static uint32_t ttool_kept_(const ttool_shell_desc *d)
 {
@@ -420,10 +431,13 @@ static void ttool_shell_defaults_(ttool_shell_desc *d)
     d->max_file_mb = ttool_or_(d->max_file_mb, 256);
     d->max_disk_mb = ttool_or_(d->max_disk_mb, 1024);
     d->max_tmp_mb = ttool_or_(d->max_tmp_mb, 64);
+    d->max_files = ttool_or_(d->max_files, 65536);
     d->max_processes = ttool_or_(d->max_processes, 128);
     d->user = d->user ? d->user : 65534;
     if (d->cgroup)
         d->max_total_mb = ttool_or_(d->max_total_mb, d->max_memory_mb);
+    else if (d->max_total_mb && d->max_total_mb < d->max_memory_mb)
+        d->max_memory_mb = d->max_total_mb;
 }
 
 static void ttool_shell_describe_(ttool_shell *shell)

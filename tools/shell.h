@@ -96,14 +96,18 @@ typedef struct ttool_shell_desc {
                                end, in the block; 256 to max_output, default
                                64 KB */
     uint32_t max_memory_mb; /* of each process; default 2048 */
-    /* Of all processes together. Without a cgroup only the two limits on
-     * processes can keep it: their product has to be as small. Default: with a
-     * cgroup max_memory_mb, else that product. */
+    /* Of all processes together. A cgroup holds it; default max_memory_mb.
+     * Without one it is what the memory of this machine may shrink by during a
+     * call, whoever does it, looked at with each poll of the call: at most, and
+     * by default, half of what was available when the call began. */
     uint32_t max_total_mb;
     uint32_t max_file_mb; /* of each file; default 256 */
     /* What the disk of the workspace may fill by during a call, whoever does
      * it; default 1024. It is looked at with each poll of the call. */
     uint32_t max_disk_mb;
+    /* Files that a call may make, in /tmp, /dev/shm and on the disk of the
+     * workspace, whoever does it; default 65,536. Looked at likewise. */
+    uint32_t max_files;
     uint32_t max_tmp_mb;    /* of /tmp and of /dev/shm, each; default 64 */
     uint32_t max_processes; /* and threads, all together; default 128. Before
                                Linux 5.14 others of the same user count. */

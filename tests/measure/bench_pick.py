@@ -104,14 +104,14 @@ def user_time(tools, queries, args):
 def cost(sets):
     print("\nmicroseconds for a tool and query (user time, the least of "
           "five; busy machines show more)")
-    print(f"  {'':24}{'bytes':>7}{'records':>9}{'index':>9}{'2 KB':>9}")
+    print(f"  {'':24}{'bytes':>7}{'records':>9}{'2 KB':>9}")
     for name, (tools, queries) in sets.items():
         size = sum(len(t["name"]) + len(t.get("description") or "") +
                    len(json.dumps(t.get("parameters", ""))) for t in tools)
         cells = []
         few = queries[:5]
         more = (queries * 10)[:5 + max(20, 60000 // len(tools))]
-        for args in ([], ["--index"], ["2048"]):
+        for args in ([], ["2048"]):
             took = min(user_time(tools, more, args) for _ in range(5)) - \
                 min(user_time(tools, few, args) for _ in range(5))
             cells.append(took * 1e6 / (len(more) - len(few)) / len(tools))

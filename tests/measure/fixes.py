@@ -31,14 +31,15 @@ FIXES = {
         "call", "call->error == TCALL_E_MEMORY || call->incomplete)",
         "call->error == TCALL_E_MEMORY)"),
     "released out of order": (
-        "call", "if (call->block_high < tc->call_at && tc->call_at < tc->block.high)",
-        "if (false)"),
+        "call", "(call->block_high < tc->call_at && tc->call_at < tc->block.high))",
+        "false)"),
     "a literal that was cut is a bare word": (
         "lenient", "cut = cut || (", "cut = cut && ("),
     # registration
     "a registry that is used in spite of a wrong row": (
-        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    if (r < 0)\n",
-        "    tc->ready = true;\n    if (false)\n"),
+        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    tc->work.busy = NULL;\n"
+                    "    if (r < 0)\n",
+        "    tc->ready = true;\n    tc->work.busy = NULL;\n    if (false)\n"),
     "arguments that cannot be an object": (
         "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
     "required and forbidden": (
@@ -93,9 +94,8 @@ FIXES = {
     "calls that an answer does not have": (
         "agent_calls", "index-- == 0", "(index--, true)"),
     "two results of one call": (
-        "agent_calls", "        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||\n"
-        "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
-        "        !tcall_agent_find_call_(agent, call->position - 1, &asked))"),
+        "agent_calls", "        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))",
+        "        false)"),
     "a call without an id": (
         "chat", "    if (id.len && !tcall_chat_has_id_(chat, at, id))", "    if (!tcall_chat_has_id_(chat, at, id))"),
     "two calls of one id": (
@@ -112,14 +112,29 @@ FIXES = {
         "save", "    if (next && loaded->open)\n", "    if (false)\n"),
     "a loaded result without a call": (
         "save", "item->kind == TCALL_ITEM_RESULT && !tcall_chat_asked_(chat, &id)", "item->kind == TCALL_ITEM_RESULT && !id.ptr"),
-    "a loaded call that runs before those in front of it": (
-        "save", "(state == TCALL_SAVE_CALLS_ && !tcall_load_ran_(agent))", "(state == TCALL_SAVE_CALLS_ && false)"),
+    "a loaded call that has a result and runs": (
+        "agent_calls", "        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))\n"
+                       "            continue;\n", ""),
     "two agents on one registry": (
-        "agent_loop", "if (!agent->problem && desc->tc->offer)", "if (false)"),
+        "agent_loop", "if (!problem && desc->tc->offer)", "if (false)"),
+    "an agent that a refused one ends": (
+        "agent_loop", "if (!problem || !tcall_agent_lives_(agent))", "if (true)"),
+    "a step in the middle of a step": (
+        "tools", "return tc->work.busy == tc;", "return false;"),
+    "a result under way that is read as items": (
+        "chat", "chat->block->low - chat->block->lent)", "chat->block->low)"),
+    "a person who is never asked again": (
+        "agent_calls", "cx->stop < 0 || cx->asks ||", "cx->stop < 0 ||"),
+    "a released call that keeps its place": (
+        "call", "    if (cx->end)\n        cx->end(call);\n", ""),
+    "an injected secret that the tool says": (
+        "run", "    tcall_hide_said_(cx);\n", ""),
+    "an injected secret that is told": (
+        "context", "        text.len = tcall_hide_(cx, text);\n", "        text.len += 0;\n"),
     "hooks added under an agent": (
         "registry", "if (tc->offer && tool->hook_count)", "if (false)"),
     "need that does not suffice": (
-        "agent_calls", "    if (agent->desc.parallel > 1)\n        said *= 2;", "    said = 0;"),
+        "agent_calls", "start + tcall_call_room_(&agent->desc.tc->desc, said)", "start"),
     "need that is too small for a call": (
         "invoke", "    if (block->need > block->size)\n", "    if (false)\n"),
     # asked and run
@@ -162,13 +177,15 @@ FIXES = {
         "result", "    for (; count > 0 && !out->error; count--)\n", "    for (; false;)\n"),
     # repeats
     "a failed call that counts as made": (
-        "hooks", "if (cx->failure.error < 0 || here->answered", "if (here->answered"),
+        "loops", "if ((cx->failure.error < 0 && !ran) || here->answered", "if (here->answered"),
+    "a write that has run and runs again": (
+        "loops", "cx->tool_did && !tcall_repeatable_(cx)", "false"),
     "results that a write made stale": (
-        "hooks", "if (!tcall_changes_(cx, loops->done[i].thing))", "if (true)"),
+        "loops", "if (!tcall_changes_(cx, loops->done[i].thing))", "if (true)"),
     "a cache that a write made stale": (
         "hooks", "if (tcall_changes_(cx, entry.thing))", "if (false)"),
-    "calls of the turn before": ("hooks", "    here->call += turn;\n", ""),
-    "refused again and again": ("hooks", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
+    "calls of the turn before": ("loops", "    here->call += turn;\n", ""),
+    "refused again and again": ("loops", "loops->refusals >= 2 &&", "loops->refusals >= 200 &&"),
     # picks
     "no time without a clock": (
         "pick", "ranking->opts->timeout_ms && desc->now_ms &&", "ranking->opts->timeout_ms && !desc->now_ms ||"),
@@ -241,7 +258,7 @@ FIXES = {
     "images that no model sees": (
         "agent_calls", "if (tcall_is_image_type_(done->type) && done->bytes.len)", "if (false)"),
     "a result before the one that was asked for first": (
-        "agent_calls", "        if (call->cx.state != TCALL_DONE_)\n            break;\n", ""),
+        "agent_calls", "            tcall_agent_position_(agent, item.id) > position)", "            false)"),
     "reasoning of another setting": (
         "agent_loop", "    if (tcall_agent_changed_(agent))\n", "    if (false)\n"),
     "half an answer that stays": (
@@ -253,8 +270,9 @@ FIXES = {
         "agent_loop", "if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)",
         "if (agent->state == TCALL_AGENT_UNSET_)"),
     "another agent's settings during a turn": (
-        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
-                      "    agent->problem = desc->tc", "    agent->problem = desc->tc"),
+        "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))\n"
+                      "        return TCALL_E_USAGE;\n    agent->problem = desc->tc",
+        "    agent->problem = desc->tc"),
     "a turn in the middle of another": (
         "agent_loop", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n"
                       "    agent->problem = tcall_agent_added", "    agent->problem = tcall_agent_added"),
@@ -287,9 +305,9 @@ FIXES = {
         "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
     # events
     "output that nobody sees come": (
-        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
+        "context", "    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
     "progress that nobody sees": (
-        "context", "    tcall_tell_call_(cx->call, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
+        "context", "    tcall_tell_said_(cx, TCALL_EVENT_PROGRESS, text);\n", "    (void)cx, (void)text;\n"),
     "events that were not asked for": (
         "registry", "            (!listener->kinds || listener->kinds >> kind & 1))\n", "            true)\n"),
     "a retry that does not say why": (
@@ -322,11 +340,11 @@ FIXES = {
     "a hook that was not acquired, and releases": (
         "stages", "    if (bits && !(cx->held & bits))\n        return false;\n", ""),
     "a call of the turn that runs again": (
-        "hooks", "here->answered = tcall_loops_did_(loops, here->call);", "here->answered = false;"),
+        "loops", "here->answered = tcall_loops_did_(loops, here->call);", "here->answered = false;"),
     "the same calls without an end": (
-        "hooks", "if (tcall_loops_again_(loops->recent, here->call))", "if (false)"),
+        "loops", "if (tcall_loops_again_(loops->recent, here->call))", "if (false)"),
     "a clock that may be read once": (
-        "hooks", "    if (call->tool && call->tool->allow_repeat)\n        return TCALL_OK;\n", ""),
+        "loops", "    if (call->tool && call->tool->allow_repeat)\n        return TCALL_OK;\n", ""),
     "results of another user": (
         "hooks", "tcall_hash_text_(cx->tc, 2, session ? session->user : tcall_str_of(\"\"));", "0;"),
     "approved for other arguments": ("hooks", "same = row && row->what == what;", "same = row != NULL;"),
@@ -359,14 +377,14 @@ FIXES = {
         "return tool->permissions;"),
     # saved and loaded
     "saved while a tool runs": (
-        "save", "        if (cx->state && !cx->approval_asked)\n", "        if (false)\n"),
+        "save", "(call->cx.settled || tcall_save_ran_(call))", "call->cx.settled"),
     "loaded from damaged memory": (
         "save", "if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))", "if (false)"),
     "loaded into a turn": (
-        "save", "    if (agent->state != TCALL_AGENT_IDLE_)\n        return TCALL_E_USAGE;\n    agent->chat",
-        "    agent->chat"),
+        "save", "    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))\n"
+                "        return TCALL_E_USAGE;\n", ""),
     "a plan that acts after it was loaded": (
-        "save", "agent->turn.plan = state == TCALL_SAVE_PLANNED_;", "agent->turn.plan = false;"),
+        "save", "agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;", "agent->turn.plan = false;"),
     "loaded tools that are not permitted": (
         "save", "if (tool && !tcall_withheld_(tc, tool))", "if (tool)"),
     "calls under way that nobody tells of the end": (

@@ -111,7 +111,8 @@ LIBC_STACK = 32
 # How deep each recursion gets; one name of its cycle is enough.
 RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_view_value_": 6,
-             "tcall_write_shape_value_": 6,
+             # TCALL_EXAMPLE_DEPTH_, and a scalar within
+             "tcall_write_shape_value_": 4, "tcall_write_schema_value_": 4,
              # once, for what follows an escape that is none
              "tcall_mask_byte_": 2}
 
