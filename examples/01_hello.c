@@ -8,52 +8,52 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The arguments have been checked against the schema when this runs. */
-static int set_light(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+static void board_led(bool on)
+{
+    puts(on ? "The light is on." : "The light is off.");
+}
+
+static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     (void)cx;
-    puts(tcall_json_bool(tcall_json_get(args, "on"), false)
-             ? "The light is on."
-             : "The light is off.");
+    board_led(tcall_json_bool(tcall_json_get(args, "on"), false));
     return tcall_write_text(out, "done");
 }
 
+/* clang-format off */
 static const tcall_tool tools[] = {{
-    .name = "set_light",
-    .description = "Switch the light of this room on or off.",
-    /* clang-format off */
-    .parameters = TCALL_JSON({"type": "object", "required": ["on"], "properties":
-        {"on": {"type": "boolean", "description": "true: lit"}}}),
-    /* clang-format on */
-    .run = set_light,
-    .permissions = TCALL_ACTUATE,
+    .name        = "set_led",
+    .description = "Switch the board's LED on or off.",
+    .parameters  = TCALL_JSON({"type": "object", "required": ["on"],
+                               "properties": {"on": {"type": "boolean"}}}),
+    .run         = set_led,
+    .permissions = TCALL_WRITE,
 }};
+
+static char block[16 * 1024]; /* all the memory that the library uses */
 
 int main(int argc, char **argv)
 {
-    static char block[16 * 1024]; /* all the memory that the library uses */
-    static tport port;
-    static tcall tc;
-    static tcall_agent agent;
-    const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
-    tport_init(&port, &(tport_desc){.url = url});
-    tcall_init(&tc, &(tcall_desc){.block = block,
-                                  .block_size = sizeof block,
-                                  .tools = tools,
-                                  .tool_count = TCALL_ARRAY_LEN(tools),
-                                  .allow = TCALL_ACTUATE});
-    tcall_agent_init(&agent,
-                     &(tcall_agent_desc){.tc = &tc,
-                                         .transport = tport_transport(&port),
-                                         .provider = &tcall_openai,
-                                         .model = "gpt-5.4",
-                                         .key = getenv("OPENAI_API_KEY")});
-    /* What failed before, this says too. */
-    int error = tcall_agent_run(&agent, tcall_str_of("Light on!"));
+    tport port;
+    tcall tc;
+    tcall_agent agent;
+    tport_desc server = {.url = argc > 1 ? argv[1] : "https://api.openai.com"};
+    tport_init(&port, &server);
+    tcall_desc desc = {.block = block, .block_size = sizeof block, .tools = tools,
+                       .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE};
+    tcall_agent_desc model = {.tc = &tc, .provider = &tcall_openai,
+                              .transport = tport_transport(&port), .model = "gpt-5.4",
+                              .key = getenv("OPENAI_API_KEY")};
+    /* clang-format on */
+    tcall_init(&tc, &desc);
+    tcall_agent_init(&agent, &model);
+    int error = tcall_agent_run(&agent, tcall_str_of("turn the light on"));
     tcall_str said = tcall_agent_text(&agent);
     printf("%.*s\n", (int)said.len, said.ptr);
-    if (error)
-        printf("%s %s\n", tcall_error_text(error), tport_error(&port));
+    if (error < 0) /* what failed before, this says too */
+        printf("%s %s\n",
+               agent.problem ? agent.problem : tcall_error_text(error),
+               tport_error(&port));
     tport_free(&port);
-    return error != 0;
+    return error < 0;
 }

@@ -263,8 +263,10 @@ static lookup *find_lookup(const tport_posix *s)
         if ((*end)->port == s->port && strcmp((*end)->host, s->host) == 0)
             return *end;
     q = (lookup *)malloc(sizeof *q + strlen(s->host));
-    if (!q)
-        return errno = ENOMEM, NULL;
+    if (!q) {
+        errno = ENOMEM;
+        return NULL;
+    }
     memset(q, 0, sizeof *q);
     q->port = s->port;
     strcpy(q->host, s->host);
@@ -280,7 +282,8 @@ static lookup *find_lookup(const tport_posix *s)
     if (errno && (resolvers == 0 || q->ends[0] < 0)) {
         int e = errno;
         free_lookup(q);
-        return errno = e, NULL;
+        errno = e;
+        return NULL;
     }
     return *end = q;
 }

@@ -16,7 +16,7 @@ PORT = ["port/http.c", "port/port.c", "port/posix.c", "port/tls.c",
         "-lmbedtls", "-lmbedx509", "-lmbedcrypto"]
 # example: what is typed, and lines that it has to print
 EXAMPLES = {
-    "01_hello": ("", ["The light is on.", "set_light answered: done"]),
+    "01_hello": ("", ["The light is on.", "set_led answered: done"]),
     "02_struct": ("", ["Lamp 2 goes to 50 % in 500 ms.", "done"]),
     "03_stream": ("", ["37 percent full <- read_tank", "answered: 37 percent"]),
     "04_approve": ("y\n", ["Valve 3 opens."]),

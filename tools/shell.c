@@ -411,7 +411,8 @@ static uint32_t ttool_or_(uint32_t value, uint32_t usual)
 }
 
 /* Of output: half from its start and half from its end. */
-enum { TTOOL_LEAST_KEPT_ = 256, TTOOL_MOST_KEPT_ = 1 << 30 };
+#define TTOOL_LEAST_KEPT_ 256u
+#define TTOOL_MOST_KEPT_  (1u << 30)
 
 static uint32_t ttool_kept_(const ttool_shell_desc *d)
 {

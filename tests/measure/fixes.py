@@ -251,7 +251,7 @@ FIXES = {
     # the agent
     "more calls than a turn may make": (
         "agent_calls", "if ((int)++agent->turn.calls > agent->desc.max_calls ||",
-        "if (++agent->turn.calls > 1000000 ||"),
+        "if ((int)++agent->turn.calls > 1000000 ||"),
     "requests without an end": (
         "agent_loop", "    if ((int)agent->turn.rounds >= agent->desc.max_rounds)\n", "    if (false)\n"),
     "images that no model sees": (
