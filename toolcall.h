@@ -405,6 +405,8 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
+    size_t
+        mark; /* where the top's last owner begins; 0: nobody has marked it */
     size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
@@ -2221,24 +2223,15 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-/* What a function that may call the program's leaves for those that these call:
- * some of them would change what is under way. */
-typedef struct tcall_work_ {
-    const struct tcall *busy; /* the registry itself: one is at work */
-    size_t kept; /* calls that begin below this height are not released */
-} tcall_work_;
-
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error;      /* of tcall_init */
-    size_t missing; /* bytes that did not fit, of what lasts */
-    size_t call_at; /* where in the block the last call begins */
-    tcall_work_ work;
-    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
+    int error;                /* of tcall_init */
+    size_t missing;           /* bytes that did not fit, of what lasts */
+    const struct tcall *busy; /* itself: it has called the program */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif
@@ -2615,23 +2608,20 @@ struct tcall_call {
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
     bool by_model;             /* an agent's, held to the offer of its turn */
     bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    uint32_t batch;            /* tc->batch, when it was hydrated */
-    size_t block_high;         /* what tcall_release restores, */
-    size_t outer_high;         /* and that of the call before this one */
+    bool is_agents; /* an agent's that is under way: it releases it */
+    size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
  * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
- * held in the block until tcall_release; calls are released in the opposite
- * order. */
+ * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 /* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
- * one that was hydrated after it still holds something, or may, and from a
- * function that the call has called, or one after it. One that was hydrated
- * while calls of an agent are under way is released before these end: their
- * memory and its own are given back together. */
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is
@@ -3824,7 +3814,7 @@ struct tcall_agent {
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */
-    size_t batch_high;     /* of the block, before them */
+    size_t batch_mark;     /* of the block, before them */
     int batch_count;
     int current;       /* the call of the batch that goes on next */
     int waiting;       /* calls in a row that wait */
@@ -4810,6 +4800,62 @@ TCALL_SHARED_ void tcall_block_back_(tcall_block *block, size_t high)
 TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
     return block->base ? block->base + block->low : NULL;
+}
+
+/* Who takes from the top and keeps it for a while marks where that begins, and
+ * releases the mark, in any order: what was taken goes back when all that was
+ * marked after it is released too. */
+typedef struct tcall_mark_ {
+    size_t before; /* the mark before it; 0: none */
+    bool released;
+    bool shared; /* what lies after it belongs to one before it as well */
+} tcall_mark_;
+
+static tcall_mark_ *tcall_mark_at_(const tcall_block *block, size_t mark)
+{
+    return (tcall_mark_ *)(void *)(block->base + block->size - mark);
+}
+
+/* Marks the top. Returns the mark, or 0 without room for it. */
+TCALL_SHARED_ size_t tcall_block_mark_(tcall_block *block)
+{
+    tcall_mark_ *mark = (tcall_mark_ *)tcall_block_take_(block, sizeof *mark);
+    if (!mark)
+        return 0;
+    memset(mark, 0, sizeof *mark);
+    mark->before = block->mark;
+    block->mark = block->high;
+    return block->mark;
+}
+
+/* The owner of a mark is about to take more, after what others have marked. */
+TCALL_SHARED_ void tcall_block_share_(tcall_block *block, size_t mark)
+{
+    if (mark && mark < block->mark)
+        tcall_mark_at_(block, block->mark)->shared = true;
+}
+
+/* Releases a mark, if it is one. */
+TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
+{
+    size_t at = block->mark;
+    while (at && at != mark)
+        at = tcall_mark_at_(block, at)->before;
+    if (!at)
+        return;
+    tcall_mark_at_(block, at)->released = true;
+    while (block->mark && tcall_mark_at_(block, block->mark)->released) {
+        const tcall_mark_ *last = tcall_mark_at_(block, block->mark);
+        size_t start = block->mark - tcall_round_up_(sizeof *last);
+        size_t before = last->before;
+        if (last->shared && before) {
+            if (!tcall_mark_at_(block, before)->released)
+                return;
+            tcall_mark_at_(block, before)->shared = true;
+        }
+        tcall_block_back_(block, start);
+        block->mark = before;
+    }
 }
 
 /* ==========================================================================
@@ -13992,7 +14038,7 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
  * yet does not point to itself. */
 TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
 {
-    return tc->work.busy == tc;
+    return tc->busy == tc;
 }
 
 /* Returns what the tool needs: everything when it declares nothing. */
@@ -14815,7 +14861,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (tcall_is_busy_(tc))
         return TCALL_E_USAGE;
     memset(tc, 0, sizeof *tc);
-    tc->work.busy = tc; /* desc->report is the program's */
+    tc->busy = tc; /* desc->report is the program's */
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
@@ -14830,7 +14876,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
-    tc->work.busy = NULL;
+    tc->busy = NULL;
     if (r < 0)
         tc->desc.tool_count = tc->name_count = 0;
     return r;
@@ -14854,7 +14900,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
-    tc.work.busy = NULL;
+    tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
     copy.report = NULL;
@@ -16691,15 +16737,15 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_work_ outer = tc->work;
+    const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int count;
-    tc->work.busy = tc; /* scorers and listeners are the program's */
+    tc->busy = tc; /* scorers and listeners are the program's */
     count = tcall_picks_(tc, input, opts, picks, max);
     tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
-    tc->work = outer;
+    tc->busy = outer;
     return count;
 }
 
@@ -16847,13 +16893,13 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
-    const tcall_work_ outer = tc->work;
+    const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int error;
-    tc->work.busy = tc;
+    tc->busy = tc;
     error = tcall_write_ranking_(w, tc, report);
     tcall_block_unlend_(&tc->block, lent);
-    tc->work = outer;
+    tc->busy = outer;
     if (error < 0)
         return error;
     tcall_write_key(w, "bytes_saved");
@@ -16929,19 +16975,18 @@ static void tcall_forget_(tcall_call *call)
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
-TCALL_SHARED_ tcall_work_ tcall_work_begin_(tcall *tc, tcall_call *call,
-                                            size_t high)
+TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
-    tcall_work_ outer = tc->work;
-    tc->work.busy = tc;
-    tc->work.kept = high;
+    const tcall *outer = tc->busy;
+    tc->busy = tc;
     call->cx.at_work = true;
+    tcall_block_share_(&tc->block, call->mark);
     return outer;
 }
 
-TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
+TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 {
-    call->cx.tc->work = outer;
+    call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
 }
@@ -16949,12 +16994,8 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
 int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    /* Memory is given back from its end only. */
-    if (cx->at_work || call->block_high < tc->work.kept ||
-        (call->block_high < tc->call_at && tc->call_at < tc->block.high))
+    if (cx->at_work || call->is_agents)
         return TCALL_E_USAGE;
-    if (call->batch & 1 && call->batch != tc->batch)
-        return TCALL_OK; /* its memory went with the agent's calls under it */
     if (cx->end)
         cx->end(call);
     tcall_forget_(call);
@@ -16963,9 +17004,8 @@ int tcall_release(tcall *tc, tcall_call *call)
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    if (call->block_high < tc->block.high)
-        tcall_block_back_(&tc->block, call->block_high);
-    tc->call_at = call->outer_high;
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
     return TCALL_OK;
 }
 
@@ -17550,9 +17590,6 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->outer_high = tc->call_at;
-    call->block_high = tc->call_at = tc->block.high;
-    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -17561,6 +17598,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         !tcall_is_offered_(tc, call->tool, true))
         call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
+    if (r == TCALL_OK && !call->mark)
+        r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
@@ -17587,11 +17626,13 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
 
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
-    tcall_work_ outer;
+    const tcall *outer;
     if (call->cx.at_work)
         return TCALL_E_USAGE;
+    if (!call->mark)
+        call->mark = tcall_block_mark_(&tc->block);
     call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call, tc->block.high);
+    outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
@@ -17665,12 +17706,22 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
+/* Returns size bytes that the call holds until it is released, or NULL. */
+static void *tcall_take_(tcall_ctx *cx, size_t size)
+{
+    if (!cx->tc)
+        return NULL;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_block_take_(&cx->tc->block, size);
+}
+
 /* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return cx->tc
-               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
-               : TCALL_E_USAGE;
+    if (!cx->tc)
+        return TCALL_E_USAGE;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
 /* Is the text one of the arguments that were asked for? */
@@ -17707,16 +17758,17 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
 static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
-    size_t high;
-    if (!cx->injected.tok) {
-        tcall_tell_call_(cx->call, kind, text);
-        return;
+    size_t mark = 0;
+    if (cx->injected.tok) {
+        mark = tcall_block_mark_(&cx->tc->block);
+        if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
+            text.len = tcall_hide_(cx, text);
+        else
+            text.len = 0;
     }
-    high = cx->tc->block.high;
-    if (tcall_keep_(cx, text, &text) == TCALL_OK)
-        text.len = tcall_hide_(cx, text);
     tcall_tell_call_(cx->call, kind, text);
-    tcall_block_back_(&cx->tc->block, high);
+    if (mark)
+        tcall_block_release_(&cx->tc->block, mark);
 }
 
 void tcall_emit(tcall_ctx *cx, tcall_str text)
@@ -17801,8 +17853,7 @@ int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
         list = &cx->session->services;
     } else {
         /* A copy: other calls under way may have bound the same one. */
-        bound =
-            (tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);
+        bound = (tcall_service *)tcall_take_(cx, sizeof *bound);
         if (!bound)
             return TCALL_E_MEMORY;
         *bound = *service;
@@ -17830,7 +17881,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
         return service->object;
     size += head;
     if (size >= head && cx->tc) /* not more than there are addresses */
-        service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
+        service = (tcall_service *)tcall_take_(cx, size);
     if (!service)
         return NULL;
     memset(service, 0, size);
@@ -17930,8 +17981,7 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
-    tcall_change *change =
-        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *change);
+    tcall_change *change = (tcall_change *)tcall_take_(cx, sizeof *change);
     if (!change)
         return NULL;
     memset(change, 0, sizeof *change);
@@ -17947,8 +17997,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
  * even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_block *block = &cx->tc->block;
-    tcall_call *run = (tcall_call *)tcall_block_take_(block, sizeof *run);
+    tcall_call *run = (tcall_call *)tcall_take_(cx, sizeof *run);
     int error;
     if (!run)
         return TCALL_E_MEMORY;
@@ -18905,7 +18954,8 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
@@ -20065,8 +20115,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_loops_end_(cx, call->loops);
 #endif
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->block_high,
-                       call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -20126,11 +20175,11 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_work_ outer;
+    const tcall *outer;
     if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
         return TCALL_E_USAGE;
     call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call, call->block_high);
+    outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
@@ -20159,14 +20208,17 @@ static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
-    size_t high = tc->block.high;
+    size_t high = tc->block.high, mark = 0;
     tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
     if (!call)
+        mark = tcall_block_mark_(&tc->block);
+    if (mark)
         call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call) {
+        tcall_block_release_(&tc->block, mark);
         tcall_foresee_(tc, high + sizeof *own, arguments.len);
         return TCALL_E_MEMORY;
     }
@@ -20177,7 +20229,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_release(tc, own);
-        tcall_block_back_(&tc->block, high);
+        tcall_block_release_(&tc->block, mark);
     }
     return r;
 }
@@ -25993,17 +26045,15 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
     tcall_block *block = &agent->desc.tc->block;
     int left = agent->answer.calls - (int)agent->call_at;
     int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
+    agent->batch_mark = tcall_block_mark_(block);
     agent->batch = NULL;
-    if (count > 1)
+    if (count > 1 && agent->batch_mark)
         agent->batch = (tcall_call *)tcall_block_take_(
             block, (size_t)count * sizeof *agent->batch);
     if (!agent->batch) {
         agent->batch = &agent->call;
         count = 1;
     }
-    agent->desc.tc->work.kept = block->high;
-    agent->desc.tc->batch++;
     return count;
 }
 
@@ -26032,6 +26082,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if ((int)++agent->turn.calls > agent->desc.max_calls ||
             agent->last_round || (agent->desc.no_parallel && index > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
         count++;
     }
     agent->batch_count = count;
@@ -26212,12 +26263,13 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
 /* Gives back what the batch took. */
 static void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
-    if (agent->batch_count)
-        tcall_block_back_(&tc->block, agent->batch_high);
+    tcall_block *block = &agent->desc.tc->block;
+    int i;
+    for (i = 0; i < agent->batch_count; i++)
+        tcall_block_release_(block, agent->batch[i].mark);
+    tcall_block_release_(block, agent->batch_mark);
+    agent->batch_mark = 0;
     agent->batch_count = 0;
-    tc->batch += tc->batch & 1;
-    tc->work.kept = 0;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the
@@ -27159,8 +27211,8 @@ TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
-    tcall_work_ *work = &agent->desc.tc->work;
-    work->busy = agent->desc.tc;
+    tcall *tc = agent->desc.tc;
+    tc->busy = tc;
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
     if (error < 0)
@@ -27168,7 +27220,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
-    work->busy = NULL; /* who hears of it may say what is next */
+    tc->busy = NULL; /* who hears of it may say what is next */
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
     return error;
@@ -27233,9 +27285,9 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     int error = tcall_agent_ready_(agent);
     if (error < 0)
         return error;
-    tc->work.busy = tc;
+    tc->busy = tc;
     error = tcall_agent_open_turn_(agent, text, plan, tools, count);
-    tc->work.busy = NULL;
+    tc->busy = NULL;
     return error;
 }
 
@@ -27296,7 +27348,7 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
-    agent->desc.tc->work.busy = agent->desc.tc;
+    agent->desc.tc->busy = agent->desc.tc;
     tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
@@ -27305,7 +27357,7 @@ int tcall_agent_step(tcall_agent *agent)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     result = tcall_agent_waits_(agent, result);
-    agent->desc.tc->work.busy = NULL;
+    agent->desc.tc->busy = NULL;
     return result;
 }
 
@@ -27504,12 +27556,12 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
-    tcall_work_ outer;
+    const tcall *outer;
     int i;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
-    outer = agent->desc.tc->work;
-    agent->desc.tc->work.busy = agent->desc.tc; /* out may call the program */
+    outer = agent->desc.tc->busy;
+    agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
     tcall_save_number_(&saver, agent->chat.made);
@@ -27522,7 +27574,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saver, agent);
     tcall_save_begun_(&saver, agent);
     tcall_save_number_(&saver, 0);
-    agent->desc.tc->work = outer;
+    agent->desc.tc->busy = outer;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
     return tcall_write_bytes(out, sum, sizeof sum);
@@ -27704,7 +27756,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     int error = TCALL_E_PROTOCOL;
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
-    agent->desc.tc->work.busy = agent->desc.tc;
+    agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -27723,7 +27775,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
-    agent->desc.tc->work.busy = NULL;
+    agent->desc.tc->busy = NULL;
     return error;
 }
 

@@ -140,7 +140,7 @@ struct tcall_agent {
     size_t answer_at;      /* where the last answer begins in the chat */
     size_t call_at;        /* calls of it that have a result */
     tcall_call *batch;     /* calls under way: call, or in the block */
-    size_t batch_high;     /* of the block, before them */
+    size_t batch_mark;     /* of the block, before them */
     int batch_count;
     int current;       /* the call of the batch that goes on next */
     int waiting;       /* calls in a row that wait */

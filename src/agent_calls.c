@@ -204,17 +204,15 @@ static int tcall_agent_batch_room_(tcall_agent *agent)
     tcall_block *block = &agent->desc.tc->block;
     int left = agent->answer.calls - (int)agent->call_at;
     int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_high = block->high;
+    agent->batch_mark = tcall_block_mark_(block);
     agent->batch = NULL;
-    if (count > 1)
+    if (count > 1 && agent->batch_mark)
         agent->batch = (tcall_call *)tcall_block_take_(
             block, (size_t)count * sizeof *agent->batch);
     if (!agent->batch) {
         agent->batch = &agent->call;
         count = 1;
     }
-    agent->desc.tc->work.kept = block->high;
-    agent->desc.tc->batch++;
     return count;
 }
 
@@ -243,6 +241,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         if ((int)++agent->turn.calls > agent->desc.max_calls ||
             agent->last_round || (agent->desc.no_parallel && index > 0))
             tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
         count++;
     }
     agent->batch_count = count;
@@ -423,12 +422,13 @@ static int tcall_agent_rotate_(tcall_agent *agent, int result)
 /* Gives back what the batch took. */
 static void tcall_agent_batch_end_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
-    if (agent->batch_count)
-        tcall_block_back_(&tc->block, agent->batch_high);
+    tcall_block *block = &agent->desc.tc->block;
+    int i;
+    for (i = 0; i < agent->batch_count; i++)
+        tcall_block_release_(block, agent->batch[i].mark);
+    tcall_block_release_(block, agent->batch_mark);
+    agent->batch_mark = 0;
     agent->batch_count = 0;
-    tc->batch += tc->batch & 1;
-    tc->work.kept = 0;
 }
 
 /* All of the batch have their results: takes up the next calls, or begins the

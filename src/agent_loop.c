@@ -892,8 +892,8 @@ TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
  * of the conversation can be continued. */
 static int tcall_agent_end_(tcall_agent *agent, int error)
 {
-    tcall_work_ *work = &agent->desc.tc->work;
-    work->busy = agent->desc.tc;
+    tcall *tc = agent->desc.tc;
+    tc->busy = tc;
     tcall_agent_leave_(agent);
     tcall_agent_drop_calls_(agent);
     if (error < 0)
@@ -901,7 +901,7 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
-    work->busy = NULL; /* who hears of it may say what is next */
+    tc->busy = NULL; /* who hears of it may say what is next */
     tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
                            error);
     return error;
@@ -966,9 +966,9 @@ static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
     int error = tcall_agent_ready_(agent);
     if (error < 0)
         return error;
-    tc->work.busy = tc;
+    tc->busy = tc;
     error = tcall_agent_open_turn_(agent, text, plan, tools, count);
-    tc->work.busy = NULL;
+    tc->busy = NULL;
     return error;
 }
 
@@ -1029,7 +1029,7 @@ int tcall_agent_step(tcall_agent *agent)
         agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
-    agent->desc.tc->work.busy = agent->desc.tc;
+    agent->desc.tc->busy = agent->desc.tc;
     tcall_wait_begin_(&agent->wait);
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
@@ -1038,7 +1038,7 @@ int tcall_agent_step(tcall_agent *agent)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
     result = tcall_agent_waits_(agent, result);
-    agent->desc.tc->work.busy = NULL;
+    agent->desc.tc->busy = NULL;
     return result;
 }
 

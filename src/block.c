@@ -106,3 +106,59 @@ TCALL_SHARED_ char *tcall_block_gap_(const tcall_block *block)
 {
     return block->base ? block->base + block->low : NULL;
 }
+
+/* Who takes from the top and keeps it for a while marks where that begins, and
+ * releases the mark, in any order: what was taken goes back when all that was
+ * marked after it is released too. */
+typedef struct tcall_mark_ {
+    size_t before; /* the mark before it; 0: none */
+    bool released;
+    bool shared; /* what lies after it belongs to one before it as well */
+} tcall_mark_;
+
+static tcall_mark_ *tcall_mark_at_(const tcall_block *block, size_t mark)
+{
+    return (tcall_mark_ *)(void *)(block->base + block->size - mark);
+}
+
+/* Marks the top. Returns the mark, or 0 without room for it. */
+TCALL_SHARED_ size_t tcall_block_mark_(tcall_block *block)
+{
+    tcall_mark_ *mark = (tcall_mark_ *)tcall_block_take_(block, sizeof *mark);
+    if (!mark)
+        return 0;
+    memset(mark, 0, sizeof *mark);
+    mark->before = block->mark;
+    block->mark = block->high;
+    return block->mark;
+}
+
+/* The owner of a mark is about to take more, after what others have marked. */
+TCALL_SHARED_ void tcall_block_share_(tcall_block *block, size_t mark)
+{
+    if (mark && mark < block->mark)
+        tcall_mark_at_(block, block->mark)->shared = true;
+}
+
+/* Releases a mark, if it is one. */
+TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
+{
+    size_t at = block->mark;
+    while (at && at != mark)
+        at = tcall_mark_at_(block, at)->before;
+    if (!at)
+        return;
+    tcall_mark_at_(block, at)->released = true;
+    while (block->mark && tcall_mark_at_(block, block->mark)->released) {
+        const tcall_mark_ *last = tcall_mark_at_(block, block->mark);
+        size_t start = block->mark - tcall_round_up_(sizeof *last);
+        size_t before = last->before;
+        if (last->shared && before) {
+            if (!tcall_mark_at_(block, before)->released)
+                return;
+            tcall_mark_at_(block, before)->shared = true;
+        }
+        tcall_block_back_(block, start);
+        block->mark = before;
+    }
+}

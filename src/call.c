@@ -44,19 +44,18 @@ static void tcall_forget_(tcall_call *call)
 }
 
 /* The call begins to call the program's functions. Returns what was before. */
-TCALL_SHARED_ tcall_work_ tcall_work_begin_(tcall *tc, tcall_call *call,
-                                            size_t high)
+TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
-    tcall_work_ outer = tc->work;
-    tc->work.busy = tc;
-    tc->work.kept = high;
+    const tcall *outer = tc->busy;
+    tc->busy = tc;
     call->cx.at_work = true;
+    tcall_block_share_(&tc->block, call->mark);
     return outer;
 }
 
-TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
+TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 {
-    call->cx.tc->work = outer;
+    call->cx.tc->busy = outer;
     call->cx.at_work = false;
     return r;
 }
@@ -64,12 +63,8 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, tcall_work_ outer, int r)
 int tcall_release(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    /* Memory is given back from its end only. */
-    if (cx->at_work || call->block_high < tc->work.kept ||
-        (call->block_high < tc->call_at && tc->call_at < tc->block.high))
+    if (cx->at_work || call->is_agents)
         return TCALL_E_USAGE;
-    if (call->batch & 1 && call->batch != tc->batch)
-        return TCALL_OK; /* its memory went with the agent's calls under it */
     if (cx->end)
         cx->end(call);
     tcall_forget_(call);
@@ -78,9 +73,8 @@ int tcall_release(tcall *tc, tcall_call *call)
     cx->history = NULL;
     cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
         tcall_slice_(NULL, 0);
-    if (call->block_high < tc->block.high)
-        tcall_block_back_(&tc->block, call->block_high);
-    tc->call_at = call->outer_high;
+    tcall_block_release_(&tc->block, call->mark);
+    call->mark = 0;
     return TCALL_OK;
 }
 
@@ -665,9 +659,6 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->outer_high = tc->call_at;
-    call->block_high = tc->call_at = tc->block.high;
-    call->batch = tc->batch;
     call->step = TCALL_STEP_FIND;
     call->cx.tc = tc;
     call->cx.call = call;
@@ -676,6 +667,8 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         !tcall_is_offered_(tc, call->tool, true))
         call->tool = NULL; /* not for this turn, whoever may know of it */
     call->cx.user = call->tool ? call->tool->user : NULL;
+    if (r == TCALL_OK && !call->mark)
+        r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
     return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
@@ -702,11 +695,13 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
 
 int tcall_hydrate(tcall *tc, tcall_call *call)
 {
-    tcall_work_ outer;
+    const tcall *outer;
     if (call->cx.at_work)
         return TCALL_E_USAGE;
+    if (!call->mark)
+        call->mark = tcall_block_mark_(&tc->block);
     call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call, tc->block.high);
+    outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 

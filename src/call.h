@@ -179,23 +179,20 @@ struct tcall_call {
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
     bool by_model;             /* an agent's, held to the offer of its turn */
     bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
-    uint32_t batch;            /* tc->batch, when it was hydrated */
-    size_t block_high;         /* what tcall_release restores, */
-    size_t outer_high;         /* and that of the call before this one */
+    bool is_agents; /* an agent's that is under way: it releases it */
+    size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
  * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
- * held in the block until tcall_release; calls are released in the opposite
- * order. */
+ * held in the block until tcall_release. */
 TCALL_API int tcall_hydrate(tcall *tc, tcall_call *call);
 /* Gives back what the call holds; one that is under way is ended first, as by
- * tcall_cancel. Returns TCALL_OK; TCALL_E_USAGE, and nothing has changed, where
- * one that was hydrated after it still holds something, or may, and from a
- * function that the call has called, or one after it. One that was hydrated
- * while calls of an agent are under way is released before these end: their
- * memory and its own are given back together. */
+ * tcall_cancel. Calls may be released in any order; their memory is free when
+ * those that were hydrated after them are released too. Returns TCALL_OK; or
+ * TCALL_E_USAGE, and nothing has changed, from a function that the call has
+ * called, and for a call that an agent makes. */
 TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 
 /* Writes what is wrong with the arguments, as members of a JSON object that is

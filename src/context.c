@@ -18,12 +18,22 @@ const char *tcall_stage_name(int stage)
     return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
 }
 
+/* Returns size bytes that the call holds until it is released, or NULL. */
+static void *tcall_take_(tcall_ctx *cx, size_t size)
+{
+    if (!cx->tc)
+        return NULL;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_block_take_(&cx->tc->block, size);
+}
+
 /* Copies text to the memory of the call, where there is a registry. */
 static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 {
-    return cx->tc
-               ? tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy)
-               : TCALL_E_USAGE;
+    if (!cx->tc)
+        return TCALL_E_USAGE;
+    tcall_block_share_(&cx->tc->block, cx->call->mark);
+    return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
 /* Is the text one of the arguments that were asked for? */
@@ -60,16 +70,17 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
 static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
-    size_t high;
-    if (!cx->injected.tok) {
-        tcall_tell_call_(cx->call, kind, text);
-        return;
+    size_t mark = 0;
+    if (cx->injected.tok) {
+        mark = tcall_block_mark_(&cx->tc->block);
+        if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
+            text.len = tcall_hide_(cx, text);
+        else
+            text.len = 0;
     }
-    high = cx->tc->block.high;
-    if (tcall_keep_(cx, text, &text) == TCALL_OK)
-        text.len = tcall_hide_(cx, text);
     tcall_tell_call_(cx->call, kind, text);
-    tcall_block_back_(&cx->tc->block, high);
+    if (mark)
+        tcall_block_release_(&cx->tc->block, mark);
 }
 
 void tcall_emit(tcall_ctx *cx, tcall_str text)
@@ -154,8 +165,7 @@ int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
         list = &cx->session->services;
     } else {
         /* A copy: other calls under way may have bound the same one. */
-        bound =
-            (tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);
+        bound = (tcall_service *)tcall_take_(cx, sizeof *bound);
         if (!bound)
             return TCALL_E_MEMORY;
         *bound = *service;
@@ -183,7 +193,7 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
         return service->object;
     size += head;
     if (size >= head && cx->tc) /* not more than there are addresses */
-        service = (tcall_service *)tcall_block_take_(&cx->tc->block, size);
+        service = (tcall_service *)tcall_take_(cx, size);
     if (!service)
         return NULL;
     memset(service, 0, size);
@@ -283,8 +293,7 @@ TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
 /* Adds an entry to the history for what is about to be replaced. */
 static tcall_change *tcall_change_(tcall_ctx *cx)
 {
-    tcall_change *change =
-        (tcall_change *)tcall_block_take_(&cx->tc->block, sizeof *change);
+    tcall_change *change = (tcall_change *)tcall_take_(cx, sizeof *change);
     if (!change)
         return NULL;
     memset(change, 0, sizeof *change);
@@ -300,8 +309,7 @@ static tcall_change *tcall_change_(tcall_ctx *cx)
  * even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_block *block = &cx->tc->block;
-    tcall_call *run = (tcall_call *)tcall_block_take_(block, sizeof *run);
+    tcall_call *run = (tcall_call *)tcall_take_(cx, sizeof *run);
     int error;
     if (!run)
         return TCALL_E_MEMORY;

@@ -223,8 +223,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
         tcall_loops_end_(cx, call->loops);
 #endif
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->block_high,
-                       call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -284,11 +283,11 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
-    tcall_work_ outer;
+    const tcall *outer;
     if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
         return TCALL_E_USAGE;
     call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call, call->block_high);
+    outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
@@ -317,14 +316,17 @@ static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
                   tcall_writer *out, tcall_call *call)
 {
-    size_t high = tc->block.high;
+    size_t high = tc->block.high, mark = 0;
     tcall_call *own = NULL;
     int r = tcall_usable_(tc);
     if (r < 0)
         return r;
     if (!call)
+        mark = tcall_block_mark_(&tc->block);
+    if (mark)
         call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
     if (!call) {
+        tcall_block_release_(&tc->block, mark);
         tcall_foresee_(tc, high + sizeof *own, arguments.len);
         return TCALL_E_MEMORY;
     }
@@ -335,7 +337,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_release(tc, own);
-        tcall_block_back_(&tc->block, high);
+        tcall_block_release_(&tc->block, mark);
     }
     return r;
 }

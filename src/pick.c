@@ -553,15 +553,15 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall_work_ outer = tc->work;
+    const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int count;
-    tc->work.busy = tc; /* scorers and listeners are the program's */
+    tc->busy = tc; /* scorers and listeners are the program's */
     count = tcall_picks_(tc, input, opts, picks, max);
     tcall_block_unlend_(&tc->block, lent);
     if (count >= 0)
         tcall_pick_event_(tc, picks, count);
-    tc->work = outer;
+    tc->busy = outer;
     return count;
 }
 
@@ -709,13 +709,13 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
     size_t saved = tcall_pick_saved(tc, report->picks, report->count);
-    const tcall_work_ outer = tc->work;
+    const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int error;
-    tc->work.busy = tc;
+    tc->busy = tc;
     error = tcall_write_ranking_(w, tc, report);
     tcall_block_unlend_(&tc->block, lent);
-    tc->work = outer;
+    tc->busy = outer;
     if (error < 0)
         return error;
     tcall_write_key(w, "bytes_saved");

@@ -409,7 +409,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     if (tcall_is_busy_(tc))
         return TCALL_E_USAGE;
     memset(tc, 0, sizeof *tc);
-    tc->work.busy = tc; /* desc->report is the program's */
+    tc->busy = tc; /* desc->report is the program's */
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_desc_check_(tc);
@@ -424,7 +424,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     /* After an error nothing can be found, and so nothing can be called. */
     tc->ready = r == TCALL_OK;
     tc->error = r;
-    tc->work.busy = NULL;
+    tc->busy = NULL;
     if (r < 0)
         tc->desc.tool_count = tc->name_count = 0;
     return r;
@@ -448,7 +448,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     size_t lasting;
     tcall_desc copy = *desc;
     tcall tc;
-    tc.work.busy = NULL;
+    tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
     copy.report = NULL;

@@ -227,7 +227,8 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
     tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
     r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
     if (r < 0 && r != TCALL_E_MEMORY) {

@@ -144,12 +144,12 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
     tcall_saver_ saver = {out, TCALL_SUM_START_};
     char sum[TCALL_SAVE_SUM_];
-    tcall_work_ outer;
+    const tcall *outer;
     int i;
     if (agent->state == TCALL_AGENT_UNSET_)
         return TCALL_E_USAGE;
-    outer = agent->desc.tc->work;
-    agent->desc.tc->work.busy = agent->desc.tc; /* out may call the program */
+    outer = agent->desc.tc->busy;
+    agent->desc.tc->busy = agent->desc.tc; /* out may call the program */
     tcall_save_bytes_(&saver, tcall_slice_(tcall_save_mark_, TCALL_SAVE_MARK_));
     tcall_save_number_(&saver, (uint32_t)tcall_save_state_(agent));
     tcall_save_number_(&saver, agent->chat.made);
@@ -162,7 +162,7 @@ int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
     tcall_save_items_(&saver, agent);
     tcall_save_begun_(&saver, agent);
     tcall_save_number_(&saver, 0);
-    agent->desc.tc->work = outer;
+    agent->desc.tc->busy = outer;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         sum[i] = (char)(saver.sum >> 8 * i);
     return tcall_write_bytes(out, sum, sizeof sum);
@@ -344,7 +344,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     int error = TCALL_E_PROTOCOL;
     if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
         return TCALL_E_USAGE;
-    agent->desc.tc->work.busy = agent->desc.tc;
+    agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
     agent->answer_at = 0;
     agent->unanswered = false;
@@ -363,7 +363,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     }
     if (error < 0 && error != TCALL_E_AGAIN)
         agent->chat.block->low = agent->chat.start;
-    agent->desc.tc->work.busy = NULL;
+    agent->desc.tc->busy = NULL;
     return error;
 }
 

@@ -23,7 +23,7 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
  * yet does not point to itself. */
 TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
 {
-    return tc->work.busy == tc;
+    return tc->busy == tc;
 }
 
 /* Returns what the tool needs: everything when it declares nothing. */

@@ -312,24 +312,15 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-/* What a function that may call the program's leaves for those that these call:
- * some of them would change what is under way. */
-typedef struct tcall_work_ {
-    const struct tcall *busy; /* the registry itself: one is at work */
-    size_t kept; /* calls that begin below this height are not released */
-} tcall_work_;
-
 typedef struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
     /* private */
     bool ready;
-    int error;      /* of tcall_init */
-    size_t missing; /* bytes that did not fit, of what lasts */
-    size_t call_at; /* where in the block the last call begins */
-    tcall_work_ work;
-    uint32_t batch; /* of an agent's calls, counted; odd: one is under way */
+    int error;                /* of tcall_init */
+    size_t missing;           /* bytes that did not fit, of what lasts */
+    const struct tcall *busy; /* itself: it has called the program */
 #ifndef TOOLCALL_NO_SCHEMA
     tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
 #endif

@@ -1,7 +1,9 @@
 /* Turns of an agent that nobody has thought of: random answers, hooks, repairs,
  * approvals, cancels, faults of the network, saving and loading, plans,
- * streams, picks, secrets, other providers, in a block of any size that ends at
- * a page nobody may touch.
+ * streams, picks, secrets, other providers, ids that repeat, calls of one's own
+ * released at any time, and every public function from inside of every function
+ * that the library calls, in a block of any size that ends at a page nobody may
+ * touch.
  *
  *     build/test_fuzz [TURNS [SEED]]
  *
@@ -44,15 +46,17 @@ static bool once_in(uint32_t times)
 static tcall tc;
 static tcall_agent agent;
 static tcall_agent_desc desc;
+static tcall_desc first; /* as tcall_init got it */
 
 static struct {
     unsigned turns, plans, calls, runs, waits, approvals, repaired, saved;
-    unsigned secrets, failed;
+    unsigned secrets, failed, inside, refused, own, looked;
 } total;
 static struct {
     int begun, ended, asked, decided, turns, turn_ends;
     uint32_t calls;
     uint64_t waiting, what; /* of the call that was asked for last */
+    int serial, n;          /* and its number, and what it asks for */
 } told;
 static uint32_t clock_ms;
 
@@ -76,6 +80,8 @@ static bool is_json(tcall_str text)
     static char copy[1 << 16];
     static tcall_tok tokens[1 << 13];
     tcall_json value;
+    if (!text.len)
+        return false;
     if (text.len > sizeof copy)
         return true;
     memcpy(copy, text.ptr, text.len);
@@ -93,6 +99,190 @@ static void check_secret(tcall_str text)
         FINDING(text.ptr[at] != 'h' || memcmp(text.ptr + at, SECRET, len) != 0);
 }
 
+/* ---- what each call may do, by the number that the server gave it ---- */
+
+enum { SERIALS = 1 << 12 };
+static struct {
+    int8_t allowed; /* the n that a person has agreed to, and 1 */
+    bool done;      /* the tool has ended once */
+} calls[SERIALS];
+static int serial;
+
+static int number_of(tcall_json args, const char *name)
+{
+    return tcall_json_int(tcall_json_get(args, name), -1);
+}
+
+static void allow(const tcall_call *call)
+{
+    int k = number_of(call->args, "k");
+    if (k >= 0)
+        calls[k].allowed = (int8_t)(number_of(call->args, "n") + 1);
+}
+
+/* ---- from inside ---- */
+
+static int depth;    /* functions of ours at work, each called by the library */
+static bool working; /* the agent is at work */
+static bool said;    /* a listener of TURN_END began the next turn */
+static tcall_listener more;
+static uint32_t added;
+static const tcall_tool tools[5];
+
+static size_t touch(tcall_str text)
+{
+    size_t i, sum = 0;
+    for (i = 0; i < text.len; i++)
+        sum += (uint8_t)text.ptr[i];
+    return sum;
+}
+
+/* Reads all that there is of the conversation. */
+static void look(void)
+{
+    tcall_item item;
+    size_t at = 0, sum = touch(tcall_agent_text(&agent));
+    int open = 0;
+    while (tcall_chat_next(&agent.chat, &at, &item)) {
+        sum += touch(item.id) + touch(item.name) + touch(item.signature);
+        sum += item.kind == TCALL_ITEM_IMAGE ? 0 : touch(item.text);
+        open += item.kind == TCALL_ITEM_CALL;
+        open -= item.kind == TCALL_ITEM_RESULT;
+        FINDING(open >= 0);
+    }
+    total.looked += sum > 0;
+    tcall_peak(&tc);
+    tcall_need(&tc.desc, chance(500));
+    tcall_agent_need(&tc.desc, &desc, chance(500));
+    tcall_find(&tc, tcall_str_of("look"));
+}
+
+/* Saves, and looks whether somebody else can go on with it. */
+static void keep(void)
+{
+    static char bytes[1 << 16], other_block[1 << 16];
+    static tcall other;
+    static tcall_agent reader;
+    tcall_desc plain;
+    tcall_agent_desc its;
+    tcall_writer out;
+    tcall_item item;
+    size_t at = 0;
+    int r, open = 0;
+    tcall_writer_init(&out, bytes, sizeof bytes);
+    r = tcall_agent_save(&agent, &out);
+    FINDING(r == TCALL_OK);
+    if (r < 0)
+        return;
+    memset(&plain, 0, sizeof plain);
+    plain.block = other_block;
+    plain.block_size = sizeof other_block;
+    plain.tools = first.tools;
+    plain.tool_count = first.tool_count;
+    plain.allow = first.allow;
+    its = desc;
+    its.tc = &other;
+    memset(other_block, 0xA5, sizeof other_block);
+    FINDING(tcall_init(&other, &plain) == TCALL_OK);
+    FINDING(tcall_agent_init(&reader, &its) == TCALL_OK);
+    r = tcall_agent_load(&reader, slice(bytes, out.fill));
+    FINDING(r == TCALL_OK || r == TCALL_E_AGAIN);
+    if (r < 0 && r != TCALL_E_AGAIN)
+        return;
+    while (tcall_chat_next(&reader.chat, &at, &item)) {
+        check_secret(item.text);
+        open += item.kind == TCALL_ITEM_CALL;
+        open -= item.kind == TCALL_ITEM_RESULT;
+        FINDING(open >= 0);
+    }
+    FINDING(!open || r == TCALL_E_AGAIN || reader.turn.plan);
+}
+
+/* Functions that answer TCALL_E_USAGE while the agent is at work. */
+static int misuse(uint32_t which)
+{
+    tcall_agent_desc its = desc;
+    tcall_desc again = first;
+    tcall_call call;
+    switch (which) {
+    case 0: return tcall_agent_say(&agent, tcall_str_of("x"));
+    case 1: return tcall_agent_step(&agent);
+    case 2: return tcall_agent_run(&agent, tcall_str_of("x"));
+    case 3: return tcall_agent_plan(&agent, tcall_str_of("x"), NULL, 0);
+    case 4: return tcall_agent_use(&agent, &its);
+    case 5: return tcall_agent_load(&agent, tcall_str_of("tcall"));
+    case 6: return tcall_agent_show(&agent, "image/png", tcall_str_of("x"));
+    case 7: return tcall_agent_init(&agent, &its);
+    case 8: return tcall_init(&tc, &again);
+    case 9:
+        memset(&call, 0, sizeof call);
+        return tcall_agent_result(&agent, &call, tcall_str_of("x"), false);
+    default:
+        memset(&call, 0, sizeof call);
+        return tcall_agent_call(&agent, 0, &call);
+    }
+}
+
+static void call_some(void);
+
+/* A tool that is added or removed. */
+static void change_tools(void)
+{
+    tcall_tool late = tools[chance(3)];
+    static char name[] = "late0";
+    name[4] = (char)('0' + added % 2);
+    late.name = name;
+    if (once_in(2))
+        added += tcall_add(&tc, &late) == TCALL_OK;
+    else
+        tcall_remove(&tc, tcall_str_of(once_in(2) ? name : "change"));
+}
+
+/* Calls something of the library from inside of what it has called: for the
+ * call at hand, if it is about one. */
+static void inside(const tcall_call *at, bool over)
+{
+    tcall_picked picks[2];
+    if (depth > 1 || !once_in(12))
+        return;
+    depth++;
+    total.inside++;
+    switch (chance(9)) {
+    case 0: look(); break;
+    case 1:
+        if (once_in(3))
+            keep();
+        break;
+    case 2:
+    case 3:
+        if (working && !over) {
+            int r = misuse(chance(11));
+            FINDING(r == TCALL_E_USAGE);
+            total.refused += r == TCALL_E_USAGE;
+        }
+        break;
+    case 4:
+        if (once_in(10))
+            tcall_agent_cancel(&agent);
+        break;
+    case 5: change_tools(); break;
+    case 6: call_some(); break;
+    case 7:
+        if (once_in(2))
+            tcall_subscribe(&tc, &more);
+        else
+            tcall_unsubscribe(&tc, &more);
+        tcall_pick(&tc, tcall_str_of("look"), NULL, picks, 2);
+        break;
+    default:
+        if (at)
+            FINDING(tcall_release(&tc, (tcall_call *)(uintptr_t)at) ==
+                    TCALL_E_USAGE);
+        break;
+    }
+    depth--;
+}
+
 static void hear(void *user, const tcall_event *event)
 {
     static char room[1 << 14];
@@ -101,6 +291,10 @@ static void hear(void *user, const tcall_event *event)
     check_secret(event->text);
     if (event->call)
         check_secret(event->call->arguments);
+    if (user == &more) { /* only to be there, and to call from */
+        inside(event->call, event->kind == TCALL_EVENT_TURN_END);
+        return;
+    }
     told.begun += event->kind == TCALL_EVENT_START;
     told.turns += event->kind == TCALL_EVENT_TURN;
     told.turn_ends += event->kind == TCALL_EVENT_TURN_END;
@@ -109,10 +303,15 @@ static void hear(void *user, const tcall_event *event)
     if (event->kind == TCALL_EVENT_APPROVAL) {
         told.waiting = tcall_call_key(event->call->cx.tc, event->call);
         told.what = tcall_call_what(event->call->cx.tc, event->call);
+        told.serial = number_of(event->call->args, "k");
+        told.n = number_of(event->call->args, "n");
     }
     if (event->kind == TCALL_EVENT_END) {
         told.ended++;
         FINDING(event->error >= 0 || !event->text.len || is_json(event->text));
+        if (getenv("SHOW") && event->error < 0 && !is_json(event->text))
+            printf("%s %d: %.*s\n", event->call->turn ? "agent" : "own",
+                   event->error, (int)event->text.len, event->text.ptr);
         FINDING(event->error == event->call->cx.failure.error);
     }
     if (event->kind == TCALL_EVENT_END || event->kind == TCALL_EVENT_HYDRATED) {
@@ -122,6 +321,12 @@ static void hear(void *user, const tcall_event *event)
         check_secret(slice(room, out.fill));
         total.repaired += event->call->other != NULL;
     }
+    if (event->kind == TCALL_EVENT_TURN_END && !depth && !said && once_in(20)) {
+        depth++; /* the turn is over, and the next may be said */
+        said = tcall_agent_say(&agent, tcall_str_of("And now?")) == TCALL_OK;
+        depth--;
+    }
+    inside(event->call, event->kind == TCALL_EVENT_TURN_END);
 }
 
 /* ---- tools ---- */
@@ -130,8 +335,14 @@ static void hear(void *user, const tcall_event *event)
 static void check_run(const tcall_ctx *cx, tcall_json args)
 {
     const tcall_call *call = cx->call;
-    int n = tcall_json_int(tcall_json_get(args, "n"), -1);
-    total.runs++;
+    int n = number_of(args, "n"), k = number_of(call->args, "k");
+    total.runs += call->turn != NULL;
+    if (k >= 0 && !cx->stop) {
+        FINDING(!call->tool->confirm ||
+                calls[k].allowed == number_of(call->args, "n") + 1);
+        FINDING(!calls[k].done || call->tool->idempotent ||
+                call->tool->permissions == TCALL_READ);
+    }
     total.secrets += tcall_json_get(args, "key").tok != NULL;
     check_secret(call->arguments);
     FINDING(call->validated && !call->incomplete && n >= 0 && n <= 9);
@@ -141,7 +352,7 @@ static void check_run(const tcall_ctx *cx, tcall_json args)
     FINDING(cx->stage == TCALL_AROUND_EXECUTE);
 }
 
-static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+static int tool_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     char *kept = (char *)tcall_scratch(cx, "kept", 1 + chance(64));
     uint32_t i, much;
@@ -171,8 +382,20 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     case 8:
         tcall_require_service(cx, once_in(2) ? "none" : "there");
         return TCALL_OK;
+    case 9: return once_in(4) ? TCALL_E_APPROVAL : TCALL_OK;
     default: return TCALL_OK;
     }
+}
+
+static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int k = number_of(cx->call->args, "k"), r;
+    inside(cx->call, false);
+    r = tool_(cx, args, out);
+    inside(cx->call, false);
+    if (k >= 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
+        calls[k].done = true;
+    return r;
 }
 
 #define PARAMETERS                                                    \
@@ -181,6 +404,7 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         "required" : ["n"],                                           \
         "properties" : {                                              \
             "n" : {"type" : "integer", "minimum" : 0, "maximum" : 9}, \
+            "k" : {"type" : "integer", "minimum" : 0},                \
             "s" : {"type" : "string", "maxLength" : 8},               \
             "key" : {"type" : "string", "maxLength" : 20}             \
         }                                                             \
@@ -192,30 +416,30 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         "properties" : {"a" : {"type" : "array", "items" : {"maximum" : 3}}} \
     })
 
-static const tcall_tool tools[] = {{.name = "look",
-                                    .parameters = PARAMETERS,
-                                    .output = OUTPUT,
-                                    .run = tool,
-                                    .permissions = TCALL_READ},
-                                   {.name = "change",
-                                    .parameters = PARAMETERS,
-                                    .run = tool,
-                                    .permissions = TCALL_WRITE},
-                                   {.name = "fire",
-                                    .parameters = PARAMETERS,
-                                    .run = tool,
-                                    .permissions = TCALL_ACTUATE,
-                                    .confirm = true},
-                                   {.name = "put",
-                                    .parameters = PARAMETERS,
-                                    .run = tool,
-                                    .permissions = TCALL_WRITE,
-                                    .idempotent = true,
-                                    .confirm = true},
-                                   {.name = "never",
-                                    .parameters = PARAMETERS,
-                                    .run = tool,
-                                    .permissions = TCALL_EXECUTE}};
+static const tcall_tool tools[5] = {{.name = "look",
+                                     .parameters = PARAMETERS,
+                                     .output = OUTPUT,
+                                     .run = tool,
+                                     .permissions = TCALL_READ},
+                                    {.name = "change",
+                                     .parameters = PARAMETERS,
+                                     .run = tool,
+                                     .permissions = TCALL_WRITE},
+                                    {.name = "fire",
+                                     .parameters = PARAMETERS,
+                                     .run = tool,
+                                     .permissions = TCALL_ACTUATE,
+                                     .confirm = true},
+                                    {.name = "put",
+                                     .parameters = PARAMETERS,
+                                     .run = tool,
+                                     .permissions = TCALL_WRITE,
+                                     .idempotent = true,
+                                     .confirm = true},
+                                    {.name = "never",
+                                     .parameters = PARAMETERS,
+                                     .run = tool,
+                                     .permissions = TCALL_EXECUTE}};
 
 /* The same, and so many others that only some are offered. */
 static tcall_tool many[30];
@@ -254,6 +478,7 @@ static const char *some_text(void)
 static int hook(tcall_ctx *cx, void *user)
 {
     (void)user;
+    inside(cx->call, false);
     FINDING(cx->stage == cx->hook->stage);
     FINDING(cx->settled == (cx->stage >= TCALL_WILL_AUDIT));
     switch (chance(30)) {
@@ -269,7 +494,7 @@ static int hook(tcall_ctx *cx, void *user)
     case 9: tcall_scratch(cx, "kept", 1 + chance(64)); return TCALL_OK;
     case 10: tcall_deadline(cx, chance(100)); return TCALL_OK;
     case 11: tcall_cancel(cx->call, TCALL_E_CANCELLED); return TCALL_OK;
-    case 12: return once_in(8) ? TCALL_E_APPROVAL : TCALL_OK;
+    case 12: return once_in(2) ? TCALL_E_APPROVAL : TCALL_OK;
     default: return cx->stage == TCALL_AROUND_EXECUTE ? tcall_next(cx) : 0;
     }
 }
@@ -289,16 +514,21 @@ static int inject(tcall_ctx *cx, void *user)
 
 static tcall_verdict approve(void *user, const tcall_call *call)
 {
+    tcall_verdict verdict = (tcall_verdict)chance(3);
     (void)user;
+    inside(call, false);
     check_secret(call->arguments);
     FINDING(call->error >= 0 && call->validated);
     total.approvals++;
-    return (tcall_verdict)chance(3);
+    if (verdict == TCALL_VERDICT_ALLOW)
+        allow(call);
+    return verdict;
 }
 
 static int repair(void *user, const tcall_call *call, tcall_writer *out)
 {
     (void)user;
+    inside(call, false);
     FINDING(call->error < 0 && !call->incomplete && !call->repaired);
     if (once_in(4))
         return TCALL_E_AGAIN;
@@ -309,6 +539,7 @@ static int repair(void *user, const tcall_call *call, tcall_writer *out)
 static int sink(void *user, const char *bytes, size_t len)
 {
     (void)user;
+    inside(NULL, false);
     check_secret(slice(bytes, len));
     return once_in(10) ? TCALL_E_CLOSED : (int)len;
 }
@@ -369,6 +600,42 @@ static uint16_t choose_hooks(void)
     return count;
 }
 
+/* ---- calls of one's own ---- */
+
+/* Makes a call or two without the agent, gives them up where they are, and
+ * releases them in any order. Nothing waits for a person here. */
+static void call_some(void)
+{
+    static const char *const names[] = {"look", "change", "never", "nobody"};
+    static char results[4][2][1 << 12];
+    tcall_call own[2];
+    tcall_writer out;
+    int i, count = 1 + (int)chance(2), left, tries;
+    size_t high = tc.block.high;
+    bool gone[2] = {false, false};
+    memset(own, 0, sizeof own);
+    for (i = 0; i < count; i++) {
+        own[i].id = tcall_str_of("own");
+        own[i].name = tcall_str_of(names[chance(4)]);
+        own[i].arguments = tcall_str_of(some_text());
+        total.own++;
+        tcall_hydrate(&tc, &own[i]);
+        tcall_writer_init(&out, results[depth][i], sizeof results[depth][i]);
+        for (tries = (int)chance(4); tries; tries--)
+            if (tcall_invoke(&tc, &own[i], &out) != TCALL_E_AGAIN)
+                break;
+    }
+    for (left = count, tries = 0; left && tries < 50; tries++) {
+        i = (int)chance((uint32_t)count);
+        if (!gone[i] && tcall_release(&tc, &own[i]) == TCALL_OK) {
+            gone[i] = true;
+            left--;
+        }
+    }
+    FINDING(!left);
+    FINDING(tc.block.high == high || depth || agent.batch_count);
+}
+
 /* ---- the server ---- */
 
 static char answer[1 << 14];
@@ -397,9 +664,16 @@ static void write_answer(void)
                          row->calls + (words ? 0 : strspn(row->calls, ",")));
     for (i = 0; i < calls; i++) {
         const char *arguments = once_in(3) ? some_text() : "{\"n\":5}";
-        char id[24];
+        char id[24], numbered[40];
+        if (once_in(2) && serial < SERIALS) {
+            snprintf(numbered, sizeof numbered, "{\"n\":%u,\"k\":%d}",
+                     (unsigned)chance(11), serial++);
+            arguments = numbered;
+        }
         snprintf(id, sizeof id, "%s%u", ids[chance(5)],
-                 once_in(8) ? 1 : told.calls + i);
+                 once_in(3) ? 1 : told.calls + i);
+        if (once_in(8))
+            id[0] = '\0';
         if (row->value &&
             !(arguments[0] == '{' && is_json(tcall_str_of(arguments))))
             arguments = "{}";
@@ -424,6 +698,7 @@ static int net_open(void *user, const tcall_request *req, tcall_response *res)
 {
     static const short statuses[] = {200, 200, 200, 200, 429, 500, 400};
     (void)user;
+    inside(NULL, false);
     if (once_in(10))
         return once_in(8) ? TCALL_E_CONNECT : TCALL_E_AGAIN;
     answered = sent = 0;
@@ -437,6 +712,7 @@ static int net_open(void *user, const tcall_request *req, tcall_response *res)
 static int net_write(void *user, const char *bytes, size_t len)
 {
     (void)user;
+    inside(NULL, false);
     check_secret(slice(bytes, len));
     if (once_in(10))
         return once_in(30) ? TCALL_E_CLOSED : TCALL_E_AGAIN;
@@ -448,8 +724,10 @@ static int net_write(void *user, const char *bytes, size_t len)
 
 static int net_read(void *user, char *bytes, size_t cap)
 {
-    size_t left = answer_len - answered;
+    size_t left;
     (void)user;
+    inside(NULL, false);
+    left = answer_len - answered;
     if (once_in(10))
         return once_in(30) ? TCALL_E_CLOSED : TCALL_E_AGAIN;
     if (left > cap)
@@ -464,11 +742,13 @@ static int net_read(void *user, char *bytes, size_t cap)
 static void net_close(void *user)
 {
     (void)user;
+    inside(NULL, false);
 }
 
 static void rest(void *user, const tcall_wait *wait)
 {
     (void)user;
+    inside(NULL, false);
     clock_ms += wait->ms + 1;
 }
 
@@ -485,8 +765,20 @@ static int begin_life(void)
     bool picks = once_in(4);
     tcall_desc d;
     int r;
+    static tcall_tool room[40];
     memset(page_end - ROOM, 0xA5, ROOM);
     memset(&d, 0, sizeof d);
+    memset(calls, 0, sizeof calls);
+    memset(&more, 0, sizeof more);
+    more.on_event = hear;
+    more.user = &more;
+    serial = 0;
+    said = working = false;
+    depth = 0;
+    if (once_in(2)) {
+        d.rows = room;
+        d.row_count = TCALL_ARRAY_LEN(room);
+    }
     d.block = page_end - size;
     d.block_size = size;
     d.tools = picks ? many : tools;
@@ -499,7 +791,9 @@ static int begin_life(void)
     d.repair = once_in(2) ? repair : NULL;
     d.on_event = hear;
     d.now_ms = now;
+    d.wait = rest;
     memset(&told, 0, sizeof told);
+    first = d;
     r = tcall_init(&tc, &d);
     FINDING(r == TCALL_OK || r == TCALL_E_MEMORY);
     memset(&desc, 0, sizeof desc);
@@ -546,7 +840,7 @@ static bool lost;
 static int restart(void)
 {
     static char bytes[1 << 16];
-    tcall_desc d = tc.desc;
+    tcall_desc d = first;
     tcall_writer out;
     int r;
     tcall_writer_init(&out, bytes, sizeof bytes);
@@ -568,6 +862,27 @@ static int restart(void)
     return lost ? r : TCALL_OK;
 }
 
+/* A verdict for what waits, or for something that does not. */
+static void decide(void)
+{
+    tcall_verdict verdict = (tcall_verdict)chance(3);
+    bool other = once_in(6);
+    int r = tcall_ledger_decide(&ledger, told.waiting,
+                                told.what + (uint64_t)other, verdict);
+    FINDING(!other || r == TCALL_E_UNKNOWN);
+    if (r == TCALL_OK && verdict == TCALL_VERDICT_ALLOW && told.serial >= 0)
+        calls[told.serial].allowed = (int8_t)(told.n + 1);
+}
+
+static int step(void)
+{
+    int r;
+    working = true;
+    r = tcall_agent_step(&agent);
+    working = false;
+    return r;
+}
+
 /* Goes on with a turn until it is over. Returns how it ended. */
 static int live(int r)
 {
@@ -578,14 +893,15 @@ static int live(int r)
             tcall_agent_cancel(&agent);
         if (r == TCALL_E_APPROVAL) {
             total.waits++;
-            tcall_ledger_decide(&ledger, told.waiting, told.what,
-                                (tcall_verdict)chance(3));
+            decide();
             if (once_in(8) && restart() < 0 && lost)
                 return TCALL_E_MEMORY;
             if (steps > 5000)
                 tcall_agent_cancel(&agent);
         }
-        r = tcall_agent_step(&agent);
+        if (once_in(30))
+            call_some();
+        r = step();
         if (++steps > 20000) {
             FINDING(steps <= 20000); /* it ends */
             return r;
@@ -628,7 +944,7 @@ static int take_plan(void)
     tcall_picked list[2];
     int count;
     memset(list, 0, sizeof list);
-    list[1].index = (uint16_t)chance(5);
+    list[1].index = (uint16_t)chance((uint32_t)tc.desc.tool_count);
     count = tcall_agent_plan(&agent, tcall_str_of("Plan to look."),
                              once_in(3) ? list : NULL, 2);
     total.plans++;
@@ -645,10 +961,11 @@ static int take_plan(void)
         count = tcall_agent_plan(&agent, tcall_str_of(""), NULL, 0);
     }
     if (count == TCALL_E_USAGE ||
-        count > 0) { /* not answered, for lack of room */
+        count > 0) {       /* not answered, for lack of room */
+        int waits = count; /* or it never began: tools changed meanwhile */
         tcall_agent_cancel(&agent);
         count = tcall_agent_step(&agent);
-        FINDING(count == TCALL_E_CANCELLED);
+        FINDING(count == TCALL_E_CANCELLED || (count == waits && count < 0));
     }
     FINDING(total.runs == runs);
     return count;
@@ -662,9 +979,15 @@ static int take_turn(void)
     if (once_in(4)) {
         r = take_plan();
     } else {
+        working = true;
         r = tcall_agent_say(&agent, tcall_str_of("Do it."));
+        working = false;
         if (r == TCALL_OK || r == TCALL_E_AGAIN)
             r = live(TCALL_E_AGAIN);
+    }
+    while (said) { /* what a listener began */
+        said = false;
+        r = live(TCALL_E_AGAIN);
     }
     total.failed += r < 0;
     if (lost)
@@ -716,10 +1039,11 @@ int main(int argc, char **argv)
     while (total.turns < wanted && check_failed < 20)
         live_once(seed++);
     printf("test_fuzz: %u turns, %u plans, %u calls, %u runs, %u waits, %u "
-           "asked, %u repaired, %u saved, %u secrets, %u failed\n",
+           "asked, %u repaired, %u saved, %u secrets, %u failed, %u from "
+           "inside, %u refused, %u own calls\n",
            total.turns, total.plans, total.calls, total.runs, total.waits,
            total.approvals, total.repaired, total.saved, total.secrets,
-           total.failed);
+           total.failed, total.inside, total.refused, total.own);
     check_passed += (int)total.turns;
     return check_sum("test_fuzz");
 }

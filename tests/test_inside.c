@@ -325,7 +325,7 @@ static int score_inside(void *user, tcall_str input, const tcall_tool *tool,
 static uint32_t clock_inside(void *user)
 {
     (void)user;
-    if (agent.state && tc.ready && tc.work.busy)
+    if (agent.state && tc.ready && tc.busy)
         inside();
     return now;
 }
@@ -582,33 +582,47 @@ static void test_release(void)
     }
 }
 
-/* A call that was made before a batch of calls that hold nothing is not
- * released under it. */
+/* A call of one's own that was made before those of an agent, or between its
+ * steps, may be released at any time: what the others hold stays. */
 static void test_under(void)
 {
-    static const char *const answers[] = {ASKS(GHOST("a") "," GHOST("b")),
-                                          SAYS("Done.")};
-    tcall_call own;
-    int parallel, refused = 0, result;
-    for (parallel = 1; parallel <= 3; parallel++) {
-        prepare();
-        agent_desc.parallel = parallel;
-        start(answers);
-        memset(&own, 0, sizeof own);
-        own.name = tcall_str_of("look");
-        own.arguments = tcall_str_of("{\"n\":1}");
-        CHECK(tcall_hydrate(&tc, &own) == TCALL_OK);
-        CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
-        while ((result = tcall_agent_step(&agent)) == TCALL_E_AGAIN)
-            if (agent.batch_count) {
-                CHECK(tcall_release(&tc, &own) == TCALL_E_USAGE);
-                refused++;
+    static const char *const answers[] = {
+        ASKS(CALL("a", "1") "," CALL("b", "2") "," GHOST("c")), SAYS("Done.")};
+    tcall_call own[2];
+    int parallel, when, result = 0, i, steps, left;
+    for (when = 0; when < 8; when++)
+        for (parallel = 1; parallel <= 3; parallel++) {
+            prepare();
+            tools[0].run = wait_then_fire; /* twice, for a person */
+            patience = 2;
+            agent_desc.parallel = parallel;
+            start(answers);
+            memset(own, 0, sizeof own);
+            for (i = 0; i < 2; i++) {
+                own[i].name = tcall_str_of("look");
+                own[i].arguments = tcall_str_of(i ? "{\"n\":8}" : "{\"n\":7}");
             }
-        CHECK(result == TCALL_OK);
-        CHECK(tcall_json_int(tcall_json_get(own.args, "n"), 0) == 1);
-        CHECK(tcall_release(&tc, &own) == TCALL_OK && tc.block.high == 0);
-    }
-    CHECK(refused >= 2);
+            CHECK(tcall_hydrate(&tc, &own[0]) == TCALL_OK);
+            CHECK(tcall_agent_say(&agent, tcall_str_of("go")) == TCALL_OK);
+            left = when;
+            for (steps = 0; steps < 200; steps++) {
+                result = tcall_agent_step(&agent);
+                if (result != TCALL_E_AGAIN && result != TCALL_E_APPROVAL)
+                    break;
+                if (agent.batch_count && !own[1].args.tok && !own[1].mark)
+                    CHECK(tcall_hydrate(&tc, &own[1]) == TCALL_OK);
+                else if (agent.batch_count && left-- == 0)
+                    CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
+            }
+            CHECK(result == TCALL_OK && runs == 2);
+            if (own[0].args.tok)
+                CHECK(tcall_json_int(tcall_json_get(own[0].args, "n"), 0) == 7);
+            CHECK(tcall_json_int(tcall_json_get(own[1].args, "n"), 0) == 8);
+            CHECK(tcall_release(&tc, &own[0]) == TCALL_OK);
+            CHECK(tc.block.high > 0 && own[1].args.tok);
+            CHECK(tcall_release(&tc, &own[1]) == TCALL_OK &&
+                  tc.block.high == 0);
+        }
 }
 
 /* ---- power is lost at any moment ---- */

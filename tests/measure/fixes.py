@@ -31,15 +31,14 @@ FIXES = {
         "call", "call->error == TCALL_E_MEMORY || call->incomplete)",
         "call->error == TCALL_E_MEMORY)"),
     "released out of order": (
-        "call", "(call->block_high < tc->call_at && tc->call_at < tc->block.high))",
-        "false)"),
+        "block", "tcall_mark_at_(block, block->mark)->released)", "at)"),
     "a literal that was cut is a bare word": (
         "lenient", "cut = cut || (", "cut = cut && ("),
     # registration
     "a registry that is used in spite of a wrong row": (
-        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    tc->work.busy = NULL;\n"
+        "registry", "    tc->ready = r == TCALL_OK;\n    tc->error = r;\n    tc->busy = NULL;\n"
                     "    if (r < 0)\n",
-        "    tc->ready = true;\n    tc->work.busy = NULL;\n    if (false)\n"),
+        "    tc->ready = true;\n    tc->busy = NULL;\n    if (false)\n"),
     "arguments that cannot be an object": (
         "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
     "required and forbidden": (
@@ -120,7 +119,7 @@ FIXES = {
     "an agent that a refused one ends": (
         "agent_loop", "if (!problem || !tcall_agent_lives_(agent))", "if (true)"),
     "a step in the middle of a step": (
-        "tools", "return tc->work.busy == tc;", "return false;"),
+        "tools", "return tc->busy == tc;", "return false;"),
     "a result under way that is read as items": (
         "chat", "chat->block->low - chat->block->lent)", "chat->block->low)"),
     "a person who is never asked again": (
@@ -201,7 +200,7 @@ FIXES = {
     "a service of the session that was bound twice": (
         "context", "        tcall_unbind_service(cx->session, service);\n", ""),
     "a service that two calls share": (
-        "context", "(tcall_service *)tcall_block_take_(&cx->tc->block, sizeof *bound);", "service;"),
+        "context", "(tcall_service *)tcall_take_(cx, sizeof *bound);", "service;"),
     # approvals
     "a repair that acts unasked": (
         "run", " || (call->repaired && !reads_only))", ")"),
@@ -302,7 +301,8 @@ FIXES = {
         "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
         "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
-        "invoke", "        tcall_block_back_(&tc->block, high);\n", ""),
+        "invoke", "        tcall_release(tc, own);\n        tcall_block_release_(&tc->block, mark);\n",
+        "        tcall_release(tc, own);\n"),
     # events
     "output that nobody sees come": (
         "context", "    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
