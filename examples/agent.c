@@ -50,9 +50,8 @@
 static session here;
 static trace tracer;
 static trace events; /* --json */
-static tcall_loops loops;
-static const tcall_hook hooks[] = {
-    TRACE_RESULTS(&tracer), TTOOL_HIDE(&here.desc.key), TCALL_LOOPS(&loops)};
+static const tcall_hook hooks[] = {TRACE_RESULTS(&tracer),
+                                   TTOOL_HIDE(&here.desc.key)};
 
 static void on_event(void *user, const tcall_event *e)
 {

@@ -72,6 +72,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         }),
         .run = get_time,
         .permissions = TCALL_READ,
+        .allow_repeat = true, /* it changes by itself */
     },
     {
         .name = "get_system_status",
@@ -81,6 +82,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         }),
         .run = get_system_status,
         .permissions = TCALL_READ,
+        .allow_repeat = true, /* it changes by itself */
     },
     {
         .name = "get_temperature",
@@ -97,6 +99,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         }),
         .run = get_temperature,
         .permissions = TCALL_READ,
+        .allow_repeat = true, /* it changes by itself */
     },
     {
         .name = "read_gpio",
@@ -115,6 +118,7 @@ const tcall_tool machine_tools[MACHINE_TOOLS] = {
         .run = read_gpio,
         .user = simulated_lines,
         .permissions = TCALL_READ,
+        .allow_repeat = true, /* it changes by itself */
     },
     {
         .name = "write_gpio",
