@@ -4,6 +4,7 @@
 #define TOOLCALL_NO_INT64
 #define TOOLCALL_STATIC
 #define TOOLCALL_MAX_FAULTS 1
+#define TOOLCALL_MISFIT_TEXT 0
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "board.h"
