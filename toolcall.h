@@ -1039,7 +1039,7 @@ typedef struct tcall_object tcall_object;
 #if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
 #define TOOLCALL_MISFIT_TEXT 0
 #elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 32
+#define TOOLCALL_MISFIT_TEXT 16
 #endif
 
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
@@ -1634,7 +1634,8 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". The first `from` steps of the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
  * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
  * keyword: "/days: maximum". */
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
@@ -9938,8 +9939,9 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
-/* Writes a name or word that came, in quotes, cut where it was too long to be
- * kept, and a text after it; where none was kept, a text in place of both. */
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be kept, and a text after it; where none was kept, a text
+ * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
@@ -9948,9 +9950,13 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
+        uint8_t quoted = tell->out->quoted;
         tcall_write_char_(tell->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            tell->out->quoted = 1;
         tcall_write_bytes(tell->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tell->out->quoted = quoted;
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }

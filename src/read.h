@@ -54,7 +54,7 @@
 #if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
 #define TOOLCALL_MISFIT_TEXT 0
 #elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 32
+#define TOOLCALL_MISFIT_TEXT 16
 #endif
 
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is

@@ -954,8 +954,9 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
     TCALL_SAY(tell->out, " or ");
 }
 
-/* Writes a name or word that came, in quotes, cut where it was too long to be
- * kept, and a text after it; where none was kept, a text in place of both. */
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be kept, and a text after it; where none was kept, a text
+ * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
@@ -964,9 +965,13 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
+        uint8_t quoted = tell->out->quoted;
         tcall_write_char_(tell->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            tell->out->quoted = 1;
         tcall_write_bytes(tell->out, misfit->text,
                           cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        tell->out->quoted = quoted;
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }

@@ -26,7 +26,8 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
 /* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". The first `from` steps of the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
  * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
  * keyword: "/days: maximum". */
 TCALL_API int tcall_write_misfit(tcall_writer *writer,

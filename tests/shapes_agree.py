@@ -74,7 +74,7 @@ BUILDS = {
                 ["qemu-system-riscv32", "-M", "virt", "-m", "128M", "-bios", "none", "-cpu",
                  "rv32,a=off,f=off,d=off,m=on,c=on", *QUIET, *loaded(0x81000000)], SAMPLE),
     "AVR": ([*mcp_uno.AVR, f"-mmcu={CHIP}", "-DARGS=4000",
-             "-DTOOLCALL_MISFIT_TEXT=32"], [OUT / "uno_run"], SAMPLE),
+             "-DTOOLCALL_MISFIT_TEXT=16"], [OUT / "uno_run"], SAMPLE),
 }
 dice = random.Random(int(os.environ.get("SEED", "20261122")))
 D = decimal.Decimal

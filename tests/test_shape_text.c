@@ -378,6 +378,48 @@ static void test_misfits(void)
     }
 }
 
+#if !defined TOOLCALL_NO_SENTENCES && TOOLCALL_MISFIT_TEXT
+
+#define LAMP(ROW, me) ROW(me, optional, choice(unit), unit, "")
+TCALL_SHAPE(lamp, LAMP)
+
+/* Reads arguments and writes what is wrong as a plain text, or as a string if
+ * `quote`; compares the beginning of it. */
+static bool tells(const char *args, bool quote, const char *said)
+{
+    char room[200];
+    struct lamp lamp;
+    tcall_writer writer;
+    tcall_decoder decoder;
+    tcall_decoder_init(&decoder, &lamp_shape, &lamp);
+    tcall_decoder_feed(&decoder, args, strlen(args));
+    if (tcall_decoder_end(&decoder) != TCALL_E_INVALID)
+        return false;
+    tcall_writer_init(&writer, room, sizeof room);
+    if (quote)
+        tcall_write_quote(&writer);
+    tcall_write_misfit(&writer, decoder.misfits, &lamp_shape, 0);
+    if (quote)
+        tcall_write_unquote(&writer);
+    if (writer.fill > strlen(said))
+        writer.fill = strlen(said);
+    return wrote(&writer, said);
+}
+
+/* What a model sent ends no line of a log and steers no terminal, and it is
+ * escaped once. */
+static void test_came(void)
+{
+    const char word[] = "{\"unit\":\"a\\n\\u001b[2J\\\"\"}";
+    const char name[] = "{\"a\\r\\u0001\":1}";
+    CHECK(tells(word, false, "/unit: 'a\\n\\u001b[2J\\'' is not one of"));
+    CHECK(tells(word, true, "'/unit: \\'a\\n\\u001b[2J\\'\\' is not one"));
+    CHECK(tells(name, false, "'a\\r\\u0001' is not a property"));
+    CHECK(tells(name, true, "'\\'a\\r\\u0001\\' is not a property"));
+}
+
+#endif
+
 #ifndef TOOLCALL_NO_INT64
 
 /* Defaults of numbers are written to six decimals. */
@@ -466,5 +508,8 @@ int main(void)
     test_schema();
     test_struct();
     test_misfits();
+#if !defined TOOLCALL_NO_SENTENCES && TOOLCALL_MISFIT_TEXT
+    test_came();
+#endif
     return check_sum("shape_text");
 }

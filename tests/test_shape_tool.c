@@ -150,10 +150,10 @@ static void test_faults(void)
     /* cut to whole characters; a word that is known up to its end, and more */
     answer(
         &tc, "weather",
-        "{\"unit\":\"kelvin-and-more\",\"city\":\"X\",\"1234567890123456789012345678"
-        "90\xC3\xA9 and more\":1,\"\\u00fc\":2}");
+        "{\"unit\":\"kelvin-and-more\",\"city\":\"X\",\"12345678901234\xC3\xA9"
+        " and more\":1,\"\\u00fc\":2}");
     CHECK(says("\\\"kelvin-and-more\\\" is not one of the allowed values; "));
-    CHECK(says("\\\"123456789012345678901234567890...\\\" is not a property"));
+    CHECK(says("\\\"12345678901234...\\\" is not a property"));
     CHECK(says("\\\"\xC3\xBC\\\" is not a property here"));
 #endif
     answer(&tc, "weather", "{\"unit\":\"kelvin\",\"city\":\"X\"");

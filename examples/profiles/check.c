@@ -3,7 +3,8 @@
  * The answer is 0, or a code and the path of what is wrong: 3 /0/1 */
 #define TOOLCALL_NO_INT64
 #define TOOLCALL_STATIC
-#define TOOLCALL_MAX_FAULTS 1
+#define TOOLCALL_MAX_FAULTS  1
+#define TOOLCALL_MISFIT_TEXT 0
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 #include "board.h"
