@@ -23,9 +23,9 @@ static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 /* clang-format off */
 static const tcall_tool tools[] = {{
     .name        = "set_led",
-    .description = "Switch the board's LED on or off.",
-    .parameters  = TCALL_JSON({"type": "object", "required": ["on"],
-                               "properties": {"on": {"type": "boolean"}}}),
+    .description = "Switch the LED of the board on or off.",
+    .parameters  = TCALL_JSON({"type": "object", "required": ["on"], "properties":
+                               {"on": {"type": "boolean", "description": "true: on"}}}),
     .run         = set_led,
     .permissions = TCALL_WRITE,
 }};

@@ -57,7 +57,8 @@ BUSY = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 9\r\nContent-Length: 2\r
 
 class Model:
     """A model on 127.0.0.1, in Ollama's format: what answer(body) makes of each request
-    (text, or the arguments of a call of get_time). It keeps the requests."""
+    (text, the arguments of a call of get_time, or the name and arguments of another
+    call). It keeps the requests."""
 
     def __init__(self, answer):
         self.requests, outer = [], self
@@ -70,8 +71,9 @@ class Model:
                 outer.requests.append(body)
                 said = answer(body)
                 message = {"role": "assistant", "content": said if isinstance(said, str) else ""}
-                if isinstance(said, dict):
-                    message["tool_calls"] = [{"function": {"name": "get_time", "arguments": said}}]
+                if not isinstance(said, str):
+                    name, arguments = said if isinstance(said, tuple) else ("get_time", said)
+                    message["tool_calls"] = [{"function": {"name": name, "arguments": arguments}}]
                 data = json.dumps({"model": "m", "message": message, "done": True, "done_reason": "stop",
                                    "prompt_eval_count": 9, "eval_count": 9}).encode() + b"\n"
                 self.send_response(200)
@@ -347,7 +349,7 @@ def at_limit(*answers, requests):
 
 def equal_calls():
     """A model that makes the same call again and again is told so."""
-    model = Model(lambda body: {} if len(model.requests) < 7 else "done")
+    model = Model(lambda body: ("list", {}) if len(model.requests) < 7 else "done")
     return model.agent, line("go", r"✗ [^\n]*again and again.*done.*\n> $")
 
 

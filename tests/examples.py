@@ -66,6 +66,11 @@ def main():
             text = said(name, typed, *([url] if needs_model else []))
             for line in wanted:
                 check(line in text, f"{name} does not say {line!r}: {text!r}")
+        readme = (ROOT / "README.md").read_text()
+        tool = readme.partition("\nstatic int set_led")[2].partition("\n}};\n")[0]
+        hello = (ROOT / "examples/01_hello.c").read_text().replace(
+            "/* clang-format off */\n", "")
+        check(tool and tool in hello, "README's first tool is not that of 01_hello")
         for typed in NO:
             check("opens" not in said("04_approve", typed),
                   f"04_approve takes {typed!r} for y")

@@ -230,7 +230,7 @@ def main():
                        if p.suffix in (".c", ".ino", ".h")):
         code, calls, rows = taken(path)
         names = len(re.findall(  # those of scorers and servers are no tools
-            r'(?<!mcp)\.name = "(?![^}]*\.(?:weight|score) = )', path.read_text()))
+            r'(?<!mcp)\.name\s*= "(?![^}]*\.(?:weight|score) = )', path.read_text()))
         if path.name != "lint.c" and (rows or names):
             total += 1
             where = str(path.relative_to(ROOT))

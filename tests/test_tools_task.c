@@ -149,8 +149,10 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     rows[0].parameters = none;
     rows[0].run = look;
     rows[0].permissions = TCALL_READ;
+    rows[0].allow_repeat = true; /* budgets are to end it */
     rows[1] = rows[0];
     rows[1].name = "change";
+    rows[1].allow_repeat = false;
     rows[1].run = change;
     rows[1].permissions = TCALL_WRITE;
     rows[1].confirm = true;
