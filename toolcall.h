@@ -13441,7 +13441,7 @@ static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
         {"format", "say it by pattern or enum, or check it in the tool"}};
     const char *value = tcall_node_value_(review->schema, schema);
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *text = tcall_text_get_(value, rows[i][0]);
         if (text && *text != 'f') /* nullable: false */
             tcall_schema_remark_(review->schema, review->author,
@@ -18497,20 +18497,21 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the shape allows the text. Its struct is made in what the
- * block has left. */
+/* Returns whether the shape allows the text. The decoder and its struct are
+ * made in what the block has left. */
 TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
                                                    tcall_str text)
 {
     const tcall_object *shape = call->tool->shape;
-    tcall_decoder decoder;
     size_t size;
     char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    tcall_decoder_init(&decoder, shape, gap);
-    if (size < shape->size)
+    tcall_decoder *decoder = (tcall_decoder *)(void *)gap;
+    size_t head = tcall_round_up_(sizeof *decoder);
+    if (size < head + shape->size)
         return false;
-    tcall_decoder_feed(&decoder, text.ptr, text.len);
-    return tcall_decoder_end(&decoder) == TCALL_OK;
+    tcall_decoder_init(decoder, shape, gap + head);
+    tcall_decoder_feed(decoder, text.ptr, text.len);
+    return tcall_decoder_end(decoder) == TCALL_OK;
 }
 
 #else

@@ -164,7 +164,7 @@ static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
         {"format", "say it by pattern or enum, or check it in the tool"}};
     const char *value = tcall_node_value_(review->schema, schema);
     size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *text = tcall_text_get_(value, rows[i][0]);
         if (text && *text != 'f') /* nullable: false */
             tcall_schema_remark_(review->schema, review->author,

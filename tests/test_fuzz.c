@@ -105,7 +105,7 @@ enum { SERIALS = 1 << 12 };
 static struct {
     int8_t allowed; /* the n that a person has agreed to, and 1 */
     bool done;      /* the tool has ended once */
-} calls[SERIALS];
+} numbered[SERIALS];
 static int serial;
 
 static int number_of(tcall_json args, const char *name)
@@ -117,7 +117,7 @@ static void allow(const tcall_call *call)
 {
     int k = number_of(call->args, "k");
     if (k >= 0)
-        calls[k].allowed = (int8_t)(number_of(call->args, "n") + 1);
+        numbered[k].allowed = (int8_t)(number_of(call->args, "n") + 1);
 }
 
 /* ---- from inside ---- */
@@ -339,8 +339,8 @@ static void check_run(const tcall_ctx *cx, tcall_json args)
     total.runs += call->turn != NULL;
     if (k >= 0 && !cx->stop) {
         FINDING(!call->tool->confirm ||
-                calls[k].allowed == number_of(call->args, "n") + 1);
-        FINDING(!calls[k].done || call->tool->idempotent ||
+                numbered[k].allowed == number_of(call->args, "n") + 1);
+        FINDING(!numbered[k].done || call->tool->idempotent ||
                 call->tool->permissions == TCALL_READ);
     }
     total.secrets += tcall_json_get(args, "key").tok != NULL;
@@ -394,7 +394,7 @@ static int tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     r = tool_(cx, args, out);
     inside(cx->call, false);
     if (k >= 0 && r != TCALL_E_AGAIN && r != TCALL_E_APPROVAL)
-        calls[k].done = true;
+        numbered[k].done = true;
     return r;
 }
 
@@ -664,11 +664,11 @@ static void write_answer(void)
                          row->calls + (words ? 0 : strspn(row->calls, ",")));
     for (i = 0; i < calls; i++) {
         const char *arguments = once_in(3) ? some_text() : "{\"n\":5}";
-        char id[24], numbered[40];
+        char id[24], text[40];
         if (once_in(2) && serial < SERIALS) {
-            snprintf(numbered, sizeof numbered, "{\"n\":%u,\"k\":%d}",
+            snprintf(text, sizeof text, "{\"n\":%u,\"k\":%d}",
                      (unsigned)chance(11), serial++);
-            arguments = numbered;
+            arguments = text;
         }
         snprintf(id, sizeof id, "%s%u", ids[chance(5)],
                  once_in(3) ? 1 : told.calls + i);
@@ -768,7 +768,7 @@ static int begin_life(void)
     static tcall_tool room[40];
     memset(page_end - ROOM, 0xA5, ROOM);
     memset(&d, 0, sizeof d);
-    memset(calls, 0, sizeof calls);
+    memset(numbered, 0, sizeof numbered);
     memset(&more, 0, sizeof more);
     more.on_event = hear;
     more.user = &more;
@@ -871,7 +871,7 @@ static void decide(void)
                                 told.what + (uint64_t)other, verdict);
     FINDING(!other || r == TCALL_E_UNKNOWN);
     if (r == TCALL_OK && verdict == TCALL_VERDICT_ALLOW && told.serial >= 0)
-        calls[told.serial].allowed = (int8_t)(told.n + 1);
+        numbered[told.serial].allowed = (int8_t)(told.n + 1);
 }
 
 static int step(void)
