@@ -18,6 +18,9 @@ import time
 from checks import Checks
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.append(str(ROOT / "tests" / "measure"))
+import ratchet  # noqa: E402
+
 BUILD = ROOT / "build"
 OUT = BUILD / "linux"
 # compiler, program, flags, what runs it, packages
@@ -33,9 +36,8 @@ KINDS = {
                 "/usr/aarch64-linux-gnu", "gcc-aarch64-linux-gnu "
                 "libc6-dev-arm64-cross qemu-user"),
 }
-# What the agent's tools do not need, for they have schemas: it is left out of
-# the program that is measured. The whole file's size is only written down.
-LEAN = "-DTOOLCALL_NO_SHAPES -DTTOOL_NO_ICONV"
+# What the agent's tools do not need is left out of the program that is measured. The whole file's size is only written down.
+LEAN = "-DTTOOL_NO_ICONV"
 # Aimed at are 400,000 bytes: missed since programs run in a sandbox, pages are
 # read with their links, lists and tables, reasoning and images go back, and a
 # person sees calls, waits and changes of files.
@@ -125,7 +127,8 @@ def measure(program, whole, url, cert):
                         "resident, KB": peak}.items():
         print(f"musl: {name}: {value} of {BARS[name]}")
         if name != "start, ms" or os.environ.get("TEST_TIMED"):  # a busy machine takes longer
-            check(value <= BARS[name], f"musl: {name}: {value} of {BARS[name]}")
+            ratchet.hold(check, "linux", value <= BARS[name],
+                         f"musl: {name}: {value} of {BARS[name]}")
     (OUT / "figures.md").write_text(
         "| static Linux agent with TLS (musl) | |\n|---|--:|\n"
         f"| file, bytes | {whole.stat().st_size:,} |\n"

@@ -19,7 +19,7 @@
 #ifndef TOOLCALL_MCP_ID
 #define TOOLCALL_MCP_ID 48 /* a word and a UUID */
 #endif
-#define TOOLCALL_MCP_STASH   84
+#define TOOLCALL_MCP_STASH   80
 #define TOOLCALL_MISFIT_TEXT 0
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
