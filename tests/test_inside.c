@@ -696,6 +696,54 @@ static bool asks(void)
 
 /* Saved at each moment that somebody sees: what was loaded goes on to the end,
  * and nothing that ran runs again. */
+/* Results stand in the order of their calls, whichever ended first. */
+static void check_order(void)
+{
+    tcall_str calls[8];
+    tcall_item item;
+    size_t at = 0;
+    int made = 0, done = 0;
+    while (tcall_chat_next(&agent.chat, &at, &item))
+        if (item.kind == TCALL_ITEM_CALL && made < 8)
+            calls[made++] = item.id;
+        else if (item.kind == TCALL_ITEM_RESULT) {
+            CHECK(done < made && item.id.len == calls[done].len &&
+                  !memcmp(item.id.ptr, calls[done].ptr, item.id.len));
+            done++;
+        }
+    CHECK(made == done);
+}
+
+/* A plan that is saved stays one: what is asked next does not run either. */
+static void test_loaded_plan(void)
+{
+    static const char *const answers[] = {ASKS(CALL("a", "1")),
+                                          ASKS(CALL("b", "2")), SAYS("Done.")};
+    static char text[1 << 12];
+    tcall_writer out;
+    tcall_call call;
+    tcall_str kept;
+    int result;
+    prepare();
+    start(answers);
+    CHECK(tcall_agent_plan(&agent, tcall_str_of("go"), NULL, 0) == 1);
+    tcall_writer_init(&out, text, sizeof text);
+    CHECK(tcall_agent_save(&agent, &out) == TCALL_OK);
+    kept.ptr = text;
+    kept.len = out.fill;
+    start(answers);
+    result = tcall_agent_load(&agent, kept);
+    CHECK(result == TCALL_OK || result == TCALL_E_AGAIN);
+    CHECK(tcall_agent_call(&agent, 0, &call) == TCALL_OK);
+    CHECK(tcall_agent_result(&agent, &call, tcall_str_of("1"), false) ==
+          TCALL_OK);
+    tcall_release(&tc, &call);
+    canned++; /* the first was answered before */
+    while ((result = tcall_agent_step(&agent)) == TCALL_E_AGAIN)
+        ;
+    CHECK(result == TCALL_OK && runs == 0 && agent.answer.calls == 1);
+}
+
 static void test_lost(void)
 {
     static const char *const answers[] = {
@@ -713,6 +761,7 @@ static void test_lost(void)
             for (i = 0; (result = go_on()) == TCALL_E_APPROVAL && i < 20; i++)
                 ;
             CHECK(result == TCALL_OK && runs == 3);
+            check_order();
             if (!lost_len)
                 break;
             memcpy(text, lost, lost_len);
@@ -741,6 +790,7 @@ int main(void)
     test_waits();
     test_inside();
     test_next();
+    test_loaded_plan();
     test_init();
     test_release();
     test_under();

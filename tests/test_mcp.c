@@ -455,7 +455,7 @@ static void test_stash(void)
             got,
             (i ? i : 1) + 16 <= TOOLCALL_MCP_STASH
                 ? "is not known here"
-                : "/params/arguments: there is no room for all of this; send at most 84 bytes"));
+                : "/params/arguments: there is no room for all of this; send at most 80 bytes"));
         CHECK(strstr(got, "\"isError\":true}}"));
     }
     CHECK(is(
@@ -938,7 +938,7 @@ static void test_other_ways(void)
         CHECK(is(
             line,
             RESULT("1") TEXT(
-                "/params/arguments: there is no room for all of this; send at most 84 bytes") ",\"isError\":true}}"));
+                "/params/arguments: there is no room for all of this; send at most 80 bytes") ",\"isError\":true}}"));
     }
     rows[1].name = "a_name_too_long_for_this_board";
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);

@@ -328,7 +328,8 @@ static void test_strides(void)
     int round, i;
     for (round = 0; round < 1000 / CHECK_EVERY; round++) {
         tcall_picked a[8], b[8];
-        int n, blanks;
+        size_t blanks;
+        int n;
         memset(table, 0, sizeof table);
         for (i = 0; i < 8; i++) {
             int left = round / 7 % 5 + 3;
@@ -348,10 +349,10 @@ static void test_strides(void)
         tcall_block_init(&tc.block, block, sizeof block);
         n = tcall_pick(&tc, tcall_str_of("lamp temperature illumination X"),
                        &plain, a, 8);
-        for (blanks = 1; blanks < 8; blanks += 1 + round % 3) {
+        for (blanks = 1; blanks < 8; blanks += 1 + (size_t)round % 3) {
             for (i = 0; i < 8; i++) {
-                memset(moved[i], ' ', (size_t)blanks);
-                strcpy(moved[i] + blanks, texts[i]);
+                memset(moved[i], ' ', blanks);
+                memcpy(moved[i] + blanks, texts[i], sizeof texts[i]);
                 *(i % 2 ? &table[i].parameters : &table[i].description) =
                     moved[i];
             }

@@ -353,8 +353,8 @@ static void shown_names(void)
                                         "line\nend",
                                         "cr\r",
                                         "\x1B[31m",
-                                        "\xC2\x85"
-                                        "x1",
+                                        ("\xC2\x85"
+                                         "x1"),
                                         "tag\xF3\xA0\x80\x81",
                                         "half\xE2\x80",
                                         "\xFF\xFE",
