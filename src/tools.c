@@ -21,7 +21,7 @@ TCALL_SHARED_ int tcall_usable_(const tcall *tc)
 
 /* Is a function at work that may call the program's? Memory that was not set up
  * yet does not point to itself. */
-TCALL_NOINLINE_ static bool tcall_is_busy_(tcall *tc)
+TCALL_NOINLINE_ TCALL_SHARED_ bool tcall_is_busy_(tcall *tc)
 {
     return tc->busy == tc;
 }
