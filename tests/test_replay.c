@@ -395,6 +395,7 @@ static void test_blocks(void)
         tc.block.size = size > tc.block.low + tc.block.high
                             ? size
                             : tc.block.low + tc.block.high;
+        tc.block.size &= ~(size_t)7;
         for (i = 1; i < 4 && error == TCALL_OK; i++)
             error = tcall_agent_run(&agent, tcall_str_of("go"));
         CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
@@ -729,7 +730,7 @@ static int long_turns(size_t thinker, size_t size, const char *first)
     strcpy(answers[2], thinkers[thinker].text);
     tools[0].run = long_run;
     if (tc.block.low + size < tc.block.size)
-        tc.block.size = tc.block.low + size;
+        tc.block.size = (tc.block.low + size) & ~(size_t)7;
     error = tcall_agent_run(&agent, tcall_str_of(first));
     if (error == TCALL_OK)
         error = tcall_agent_run(&agent, tcall_str_of("two"));
@@ -776,7 +777,7 @@ static void test_reasoning_room(void)
         strcpy(end + 2000, "\"},{\"type\":\"tool_use\",\"id\":\"c1\","
                            "\"name\":\"f\",\"input\":{}}]}");
         strcpy(answers[1], thinkers[0].text);
-        tc.block.size = tc.block.low + size;
+        tc.block.size = (tc.block.low + size) & ~(size_t)7;
         error = tcall_agent_run(&agent, tcall_str_of("go"));
         CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
         CHECK(error == TCALL_OK ? strstr(sent[1], "SSSS") && runs == 1
@@ -803,7 +804,7 @@ static void test_mend_room(void)
     for (size = 1500; size < 8000; size += 16) {
         int error;
         begin(by->provider, sizeof block);
-        tc.block.size = tc.block.low + size;
+        tc.block.size = (tc.block.low + size) & ~(size_t)7;
         error = tcall_agent_run(&agent, tcall_str_of("go"));
         CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
         if (error != TCALL_OK)
