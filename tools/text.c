@@ -286,10 +286,11 @@ static int ttool_unescape_(const char *p, const char *end, char bytes[4],
 
 tcall_str ttool_read_path_(tcall_str shown, char *buf, size_t cap)
 {
-    const char *p = shown.ptr, *end = p + shown.len;
+    const char *p = shown.ptr, *end;
     tcall_str path = {buf, 0};
     if (!shown.len || shown.len >= cap || !memchr(p, '\\', shown.len))
         return shown;
+    end = p + shown.len;
     while (p < end) {
         size_t len;
         int n = ttool_unescape_(p, end, buf + path.len, &len);
