@@ -405,8 +405,7 @@ typedef struct tcall_block {
     size_t low;  /* bytes used from the bottom */
     size_t high; /* bytes used from the top */
     size_t lent; /* of low: its end, lent to what is written just now */
-    size_t
-        mark; /* where the top's last owner begins; 0: nobody has marked it */
+    size_t mark; /* where the last owner of the top begins; 0: nobody */
     size_t peak; /* most bytes ever used of both together */
     size_t need; /* after TCALL_E_MEMORY: the size, of memory aligned to 8, in
                     which what failed would not have; what comes after it may
@@ -20467,7 +20466,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_attempts_(out, call);
     if (call->cx.history)
         tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "step",
+                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
     tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)

@@ -230,7 +230,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_attempts_(out, call);
     if (call->cx.history)
         tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step", tcall_str_of(steps[call->step % 5]));
+    tcall_write_pair_(out, "step",
+                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
     tcall_write_pair_(out, "outcome",
                       tcall_str_of(tcall_error_code(call->error)));
     if (call->error < 0)
