@@ -1,0 +1,136 @@
+#pragma once
+#include "shape.h"
+
+/* ==========================================================================
+ * >>node: what may come
+ *
+ * A node says of a JSON value which types it may have. All else that a schema
+ * says is rows that hang on it, one for each keyword, in the order of their
+ * numbers. A shape is a node that has a place in a C struct instead of rows.
+ * Nodes are const for whoever reads them: tcall_schema_compile makes them of
+ * schema text.
+ */
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* X(NAME, keyword, how its value begins): the keywords that are known.
+ * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
+ * for the same value, those up to NAMES nodes for members and items; the others
+ * are true or false. */
+#define TCALL_KEYWORDS_(X)                       \
+    X(ALLOF, "allOf", '[')                       \
+    X(REF, "$ref", '"')                          \
+    X(ANYOF, "anyOf", '[')                       \
+    X(ONEOF, "oneOf", '[')                       \
+    X(NOT, "not", 's')                           \
+    X(IF, "if", 's')                             \
+    X(CONTAINS, "contains", 's')                 \
+    X(DEPENDENT, "dependentSchemas", '{')        \
+    X(PROPERTIES, "properties", '{')             \
+    X(PATTERNS, "patternProperties", '{')        \
+    X(OTHERS, "additionalProperties", 's')       \
+    X(PREFIX, "prefixItems", '[')                \
+    X(ITEMS, "items", 's')                       \
+    X(NAMES, "propertyNames", 's')               \
+    X(ENUM, "enum", '[')                         \
+    X(CONST, "const", '*')                       \
+    X(PATTERN, "pattern", '"')                   \
+    X(MINIMUM, "minimum", '0')                   \
+    X(MAXIMUM, "maximum", '0')                   \
+    X(ABOVE, "exclusiveMinimum", '0')            \
+    X(BELOW, "exclusiveMaximum", '0')            \
+    X(MULTIPLE, "multipleOf", '0')               \
+    X(MIN_LENGTH, "minLength", '0')              \
+    X(MAX_LENGTH, "maxLength", '0')              \
+    X(MIN_ITEMS, "minItems", '0')                \
+    X(MAX_ITEMS, "maxItems", '0')                \
+    X(MIN_PROPERTIES, "minProperties", '0')      \
+    X(MAX_PROPERTIES, "maxProperties", '0')      \
+    X(MIN_CONTAINS, "minContains", '0')          \
+    X(MAX_CONTAINS, "maxContains", '0')          \
+    X(UNIQUE, "uniqueItems", 't')                \
+    X(REQUIRED, "required", '[')                 \
+    X(NEEDED, "dependentRequired", '{')          \
+    /* what has no row of its own */             \
+    X(TYPE, "type", '*')                         \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
+    X(DEPENDENCIES, "dependencies", '{')         \
+    X(EXTRA, "additionalItems", 's')             \
+    X(SCHEMA, "$schema", '"')                    \
+    X(ID, "$id", '*')                            \
+    X(DYNAMIC_REF, "$dynamicRef", '!')           \
+    X(RECURSIVE_REF, "$recursiveRef", '!')       \
+    X(UNEVALUATED, "unevaluatedProperties", '!') \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
+
+enum {
+    TCALL_ON_NOTHING_,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_KEYWORD_COUNT_,
+    /* misfits that are no keyword */
+    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
+    TCALL_ON_DUPLICATE_,
+    TCALL_ON_NUL_,
+    TCALL_ON_LEVELS_
+};
+
+/* Flags of a node that is no shape. */
+enum {
+    TCALL_NODE_MUST_ = 1,  /* of a member: it is required */
+    TCALL_NODE_FIELDS_ = 2 /* properties are the first row, and alone say what
+                            * their members may be */
+};
+
+struct tcall_row;
+
+/* The first four members are those of tcall_shape; kind TCALL_KIND_ROWS_ says
+ * that it is a node with rows and no shape. 8 bytes on 32 bits. */
+typedef struct tcall_node {
+    uint8_t types;  /* set of TCALL_SHAPE_... */
+    uint8_t kind;   /* TCALL_KIND_ROWS_ */
+    uint8_t digits; /* of a member: the length of its name with quotes; 0: over
+                     * 255, or it has escapes */
+    uint8_t flags;
+    const struct tcall_row *rows; /* NULL: none */
+} tcall_node;
+
+/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+typedef struct tcall_member {
+    const char *name; /* its quote in the schema's text, or NULL */
+    tcall_node node;
+} tcall_member;
+
+/* One of patternProperties, or the pattern of a string. */
+typedef struct tcall_match {
+    const char *text; /* its quote in the schema's text */
+    const void *program;
+    uint32_t count, states;
+    tcall_node node;
+} tcall_match;
+
+/* One keyword of a schema. 8 bytes. */
+typedef struct tcall_row {
+    uint8_t on;     /* TCALL_ON_... */
+    uint8_t flags;  /* TCALL_ROW_... */
+    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    union {
+        const char *text; /* bounds, enum, const, required: in the schema's */
+        uint32_t number;  /* counts */
+        const tcall_node *node;
+        const tcall_node *const *nodes;
+        const tcall_member *members;
+        const tcall_match *match;
+    } of;
+} tcall_row;
+
+enum {
+    TCALL_ROW_LAST_ = 1, /* no row follows */
+    TCALL_ROW_MUSTS_ =
+        2, /* required: all are properties, among the first 32, and marked */
+    TCALL_ROW_SMALL_ = 4 /* a bound that is whole and in count, too */
+};
+
+#endif /* TOOLCALL_NO_SCHEMA */

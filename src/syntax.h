@@ -1,0 +1,51 @@
+#pragma once
+#include "base.h"
+
+/* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ */
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text as it stands, through data. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+typedef struct tcall_syntax_user_ {
+    /* A member's name, decoded: mostly all of it, else in pieces of which the
+     * last ends it. Returns whether its value is asked for. */
+    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
+    /* A value begins, with this character. */
+    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
+    /* Of a string its decoded bytes, else its text; several calls a value. What
+     * was escaped comes alone. */
+    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
+    /* A value that was heard is complete. */
+    void (*end)(tcall_syntax_ *s);
+} tcall_syntax_user_;
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth, number, hex;
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool wide;     /* the string at hand has characters of several bytes */
+    bool lines;    /* a line feed between tokens halts */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    const char *literal; /* what is left of true, false, null */
+    const char *from;    /* where the raw text of this piece begins */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
