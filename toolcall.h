@@ -515,7 +515,8 @@ typedef enum tcall_shape_kind {
     TCALL_KIND_LIST,   /* more: the tcall_shape of an item */
     TCALL_KIND_OBJECT, /* more: its tcall_object */
     TCALL_KIND_JSON,
-    TCALL_KIND_HOLE /* the decoder asks its caller, who fills in another */
+    TCALL_KIND_HOLE, /* the decoder asks its caller, who fills in another */
+    TCALL_KIND_ROWS_ /* a tcall_node: rows say what else is asked of it */
 } tcall_shape_kind;
 
 /* What else is known of a value. */
