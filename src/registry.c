@@ -278,7 +278,7 @@ enum {
 
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+#define TCALL_X_(NAME, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };

@@ -155,7 +155,7 @@ FIXES = {
     "what another validator says": (
         "call", "    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);\n", ""),
     "a title that is not told": (
-        "records", "    if (result->title.len)\n", "    if (false)\n"),
+        "context", "    if (title.len) {\n", "    if (false) {\n"),
     "a reason that is overwritten": (
         "run", "tcall_keep_reason_(cx, tcall_output(cx));", "cx->failure.reason = tcall_output(cx);"),
     "a failure that is no JSON in small room": (
