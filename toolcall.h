@@ -57,7 +57,6 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
@@ -313,6 +312,17 @@ TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
+
+/* Types of JSON; TCALL_MISSING where there is no value. */
+typedef enum tcall_type {
+    TCALL_MISSING,
+    TCALL_NULL,
+    TCALL_BOOL,
+    TCALL_NUMBER,
+    TCALL_STRING,
+    TCALL_ARRAY,
+    TCALL_OBJECT
+} tcall_type;
 
 /* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
@@ -1255,17 +1265,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 #define TCALL_SCAN_LEVELS_ 9
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
-
-/* Types of JSON; TCALL_MISSING where there is no value. */
-typedef enum tcall_type {
-    TCALL_MISSING,
-    TCALL_NULL,
-    TCALL_BOOL,
-    TCALL_NUMBER,
-    TCALL_STRING,
-    TCALL_ARRAY,
-    TCALL_OBJECT
-} tcall_type;
 
 /* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
  * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
@@ -6034,6 +6033,526 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
+ * >>text: walking over JSON text
+ *
+ * For text that was accepted: a schema, or what was checked. White space is
+ * stepped over. In other text these find anything, but read nothing after its
+ * NUL. A string may have been decoded where it lies: then it begins with a byte
+ * that no text has, its content is ended by NUL, and what it got shorter by is
+ * white space. All of these read both forms.
+ */
+
+/* In place of the quote of a string that was decoded; the latter where its
+ * content has NULs: the same byte, behind the NUL that ends it, ends it then.
+ */
+#define TCALL_DECODED_      ((char)0xFE)
+#define TCALL_DECODED_NULS_ ((char)0xFF)
+
+TCALL_SHARED_ bool tcall_text_is_string_(const char *text)
+{
+    return *text == '"' || (*text & 0xFE) == 0xFE;
+}
+
+/* Returns the type of the value at text. */
+TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
+{
+    return tcall_text_is_string_(text) ? TCALL_STRING
+           : *text < 'A'               ? TCALL_NUMBER
+           : *text == '{'              ? TCALL_OBJECT
+           : *text == '['              ? TCALL_ARRAY
+           : *text == 'n'              ? TCALL_NULL
+                                       : TCALL_BOOL;
+}
+
+/* ---- escapes ---- */
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
+}
+
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
+/* Decodes the escapes of a string that the scanner accepted; new length. */
+TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
+{
+    char *to = out;
+    while (p < end) {
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
+        if (p[-1] != 'u') {
+            *to++ = tcall_unescape_(p[-1]);
+            continue;
+        }
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
+        }
+        to += tcall_utf8_(to, cp);
+    }
+    return (size_t)(to - out);
+}
+
+/* ---- from value to value ---- */
+
+TCALL_SHARED_ const char *tcall_text_space_(const char *text)
+{
+    while (tcall_is_space_(*text))
+        text++;
+    return text;
+}
+
+/* Returns the next member or element, or the bracket that closes. */
+TCALL_SHARED_ const char *tcall_text_next_(const char *text)
+{
+    text = tcall_text_space_(text);
+    return *text == ',' ? tcall_text_space_(text + 1) : text;
+}
+
+TCALL_SHARED_ bool tcall_text_closes_(const char *text)
+{
+    return (*text | 0x20) == '}' || !*text;
+}
+
+/* Returns what follows the string at text. */
+TCALL_SHARED_ const char *tcall_text_string_end_(const char *text)
+{
+    char mark = *text++;
+    if (mark == TCALL_DECODED_)
+        return text + strlen(text) + 1;
+    if (mark == '"')
+        for (; *text && *text != '"'; text++)
+            text += *text == '\\' && text[1];
+    else
+        while (*text != TCALL_DECODED_NULS_)
+            text++;
+    return text + (*text != 0);
+}
+
+/* Returns the end of the value that starts at text. It need not be valid: a NUL
+ * ends it. */
+TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
+{
+    int depth = 0;
+    do {
+        if (tcall_text_is_string_(text)) {
+            text = tcall_text_string_end_(text);
+            continue;
+        }
+        if (*text == '{' || *text == '[') {
+            depth++;
+        } else if (tcall_text_closes_(text)) {
+            depth--;
+        } else if (!depth) {
+            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
+                   !tcall_is_space_(text[1]))
+                text++;
+        }
+        text += *text != 0;
+    } while (depth && *text);
+    return text;
+}
+
+/* Returns the value of the member whose key is given. */
+TCALL_SHARED_ const char *tcall_text_value_(const char *key)
+{
+    key = tcall_text_space_(tcall_text_skip_(key));
+    return tcall_text_space_(key + (*key == ':'));
+}
+
+/* Returns the first key or element of a container, NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
+{
+    if (!text || (*text != '{' && *text != '['))
+        return NULL;
+    text = tcall_text_space_(text + 1);
+    return tcall_text_closes_(text) ? NULL : text;
+}
+
+/* Returns the key or element after the value that ends here, or NULL. */
+TCALL_SHARED_ const char *tcall_text_after_(const char *end)
+{
+    end = tcall_text_space_(end);
+    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+}
+
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
+{
+    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
+}
+
+/* Returns the string at text without its quotes, its escapes, if it has not
+ * been decoded, as they are. */
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
+{
+    size_t len = (size_t)(tcall_text_string_end_(text) - text);
+    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
+}
+
+/* Decodes an escape or one byte of a JSON string at *at, and moves
+ * *at past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
+{
+    const char *from = *at;
+    if (*from != '\\') {
+        out[0] = *from;
+        ++*at;
+        return 1;
+    }
+    *at += tcall_escape_len_(from);
+    return tcall_decode_(out, from, *at);
+}
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns the length of the escape at text, where a surrogate pair is one, or 0
+ * if the text ends inside it. */
+static size_t tcall_text_escape_len_(const char *text)
+{
+    size_t len = text[1] == 'u' ? 6 : 2, i;
+    for (i = 1; i < len; i++) {
+        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
+            return 0;
+        if (i == 5 && (text[2] | 0x20) == 'd' &&
+            (tcall_hex_(text[3]) & 12) == 8)
+            len = 12;
+    }
+    return len;
+}
+
+/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
+ * up to an end. */
+typedef struct tcall_text_bytes_ {
+    const char *at, *end; /* end NULL: at the quote */
+    char decoded[4];
+    uint8_t next, count; /* in decoded */
+} tcall_text_bytes_;
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = text.ptr;
+    bytes.end = text.ptr + text.len;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
+{
+    tcall_text_bytes_ bytes;
+    if (*string != '"')
+        return tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
+    bytes.end = NULL;
+    return bytes;
+}
+
+/* Returns the next byte, or -1 where the string or the text ends. */
+static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+{
+    if (bytes->end)
+        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
+    if (bytes->next == bytes->count) {
+        const char *at = bytes->at;
+        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
+            return -1;
+        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
+        bytes->next = 0;
+    }
+    return (unsigned char)bytes->decoded[bytes->next++];
+}
+
+/* Returns whether both are equal; a string that is broken is equal to none. */
+TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+{
+    int byte;
+    /* most are plain, and have nothing to decode */
+    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
+           *a.at != '\\' && *a.at) {
+        a.at++;
+        b.at++;
+    }
+    do {
+        byte = tcall_text_byte_(&a);
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    } while (byte >= 0);
+    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+}
+
+TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
+{
+    uint32_t hash = TCALL_HASH_EMPTY_;
+    int byte;
+    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
+        char c = (char)byte;
+        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    }
+    return hash;
+}
+
+/* Returns whether the string at text is equal to want. */
+TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
+{
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_in_(want));
+}
+
+/* Returns whether both strings are equal, however each is escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
+{
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_of_(other));
+}
+
+/* Returns whether the value at text is a string, and this word. */
+TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
+{
+    return tcall_text_is_string_(text) &&
+           tcall_text_same_(text, tcall_str_of(word));
+}
+
+/* Returns the key of the member of the object at text that has this name; in an
+ * array the element whose index the name is; NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
+{
+    bool object = *text == '{';
+    uint32_t index = 0;
+    size_t i;
+    if (!object && *text != '[')
+        return NULL;
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
+         text = tcall_text_next_(tcall_text_skip_(text))) {
+        if (object ? tcall_text_same_(text, name) : !index--)
+            return text;
+        if (object)
+            text = tcall_text_value_(text);
+    }
+    return NULL;
+}
+
+/* Returns the value of a member, or NULL where there is none or text is no
+ * object. */
+TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
+{
+    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
+                                : NULL;
+    return text ? tcall_text_value_(text) : NULL;
+}
+
+/* ---- equality ---- */
+
+/* Returns the key of the object at text that is equal to this one, or NULL. */
+TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+{
+    text = tcall_text_first_(text);
+    while (text && !tcall_text_equal_(text, key))
+        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
+    return text;
+}
+
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the number of members or elements. */
+TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
+{
+    bool object = *text == '{';
+    uint32_t count = 0;
+    for (text = tcall_text_first_(text); text; count++)
+        text = tcall_text_after_(
+            tcall_text_skip_(object ? tcall_text_value_(text) : text));
+    return count;
+}
+
+/* Returns whether two values are equal, but for what is in them. */
+static bool tcall_text_alike_(const char *a, const char *b)
+{
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_text_count_(a) == tcall_text_count_(b);
+}
+
+/* Returns whether two values are equal: in whatever order members are, 1 and
+ * 1.0 too. Of each container of a that is open the key or element at hand lies
+ * in open, and what it is compared with before it. What it takes comes off
+ * *steps; they are negative, and no two values equal, when they or the room in
+ * open did not do. */
+TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
+                                          const char **open, size_t room,
+                                          int32_t *steps)
+{
+    const char **top = open, *key;
+    for (;;) {
+        if (--*steps < 0 || !tcall_text_alike_(a, b))
+            return false;
+        key = tcall_text_first_(a);
+        if (key) {
+            if ((size_t)(top - open) + 2 > room) {
+                *steps = -1;
+                return false;
+            }
+            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
+            *top++ = b;
+            *top++ = key;
+            b = tcall_text_first_(b);
+        }
+        while (!key && top > open) { /* a is whole: to what comes after it */
+            bool object = *top[-2] == '{';
+            key = tcall_text_after_(tcall_text_skip_(
+                object ? tcall_text_value_(top[-1]) : top[-1]));
+            if (!key) {
+                b = *(top -= 2);
+                continue;
+            }
+            top[-1] = key;
+            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
+        }
+        if (!key)
+            return true;
+        a = key;
+        if (*top[-2] == '{') {
+            b = tcall_text_find_(top[-2], key);
+            if (!b)
+                return false;
+            *steps -= (int32_t)((b - top[-2]) / 16);
+            a = tcall_text_value_(key);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
+static uint32_t tcall_text_hash_part_(const char **at)
+{
+    tcall_type type = tcall_text_type_(*at);
+    const char *part = *at, *digit;
+    uint32_t hash;
+    tcall_num_ n;
+    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
+        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
+        ++*at;
+        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
+    }
+    *at = tcall_text_skip_(part);
+    if (type == TCALL_STRING)
+        return tcall_text_hash_(tcall_text_bytes_of_(part));
+    if (type != TCALL_NUMBER)
+        return (unsigned char)*part;
+    n = tcall_text_number_(part);
+    hash = (uint32_t)(n.top * 4 + n.sign);
+    for (digit = n.first; n.sign && digit <= n.last;)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
+    return n.sign ? hash : 1;
+}
+
+/* Returns a hash that equal values share: a sum over the names and scalars. */
+TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end)
+        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    return sum;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
+}
+
+/* Bytes of a name in a pointer of a URI, once it is decoded. */
+#define TCALL_NAME_MAX_ 64
+
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
+ * JSON string, from after its '/' on. Returns its length, -1 when it is
+ * malformed or too long. */
+TCALL_SHARED_ int tcall_pointer_step_(const char **at,
+                                      char name[TCALL_NAME_MAX_])
+{
+    const char *p = *at;
+    int len = 0;
+    for (; *p != '/' && *p != '"'; len++) {
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
+            return -1;
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
+            if (low < 0)
+                return -1;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
+        }
+    }
+    *at = p;
+    return tcall_pointer_unescape_(name, len);
+}
+
+/* ==========================================================================
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
@@ -6104,21 +6623,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 #define TCALL_NEEDS_DECODE_ \
     64 /* string with escapes, long number or exponent */
 
-/* Of the value that starts at p. */
-TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
-{
-    return *p == '"'   ? TCALL_STRING
-           : *p < 'A'  ? TCALL_NUMBER
-           : *p == '{' ? TCALL_OBJECT
-           : *p == '[' ? TCALL_ARRAY
-           : *p == 'n' ? TCALL_NULL
-                       : TCALL_BOOL;
-}
-
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_type_at_(p);
+    t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
     t->span = 1;
@@ -6804,7 +7312,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
                                         memchr(start, 'E', len)))
         flags |= TCALL_NEEDS_DECODE_;
     tok[i].type =
-        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
     tok[i].start = made.start;
     tok[i].end = made.end;
     tok[i].span = 1;
@@ -6868,53 +7376,6 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 }
 
 #endif /* TOOLCALL_JSMN */
-
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
-{
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
-}
 
 /* ==========================================================================
  * >>syntax
@@ -7321,296 +7782,6 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
 {
     memset(s, 0, sizeof *s);
     s->user = user;
-}
-
-/* ==========================================================================
- * >>text: walking over JSON text
- *
- * For text that the scanner accepted. In other text these find anything, but
- * read nothing after its NUL.
- */
-
-TCALL_SHARED_ const char *tcall_text_space_(const char *text)
-{
-    while (tcall_is_space_(*text))
-        text++;
-    return text;
-}
-
-/* Returns the next member or element, or the bracket that closes. */
-TCALL_SHARED_ const char *tcall_text_next_(const char *text)
-{
-    text = tcall_text_space_(text);
-    return *text == ',' ? tcall_text_space_(text + 1) : text;
-}
-
-TCALL_SHARED_ bool tcall_text_closes_(const char *text)
-{
-    return (*text | 0x20) == '}' || !*text;
-}
-
-/* Returns the end of the value that starts at text. It need not be valid: a NUL
- * ends it. */
-TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
-{
-    int depth = 0;
-    do {
-        if (*text == '"') {
-            for (text++; *text && *text != '"'; text++)
-                text += *text == '\\' && text[1];
-        } else if (*text == '{' || *text == '[') {
-            depth++;
-        } else if (tcall_text_closes_(text)) {
-            depth--;
-        } else if (!depth) {
-            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
-                   !tcall_is_space_(text[1]))
-                text++;
-        }
-        text += *text != 0;
-    } while (depth && *text);
-    return text;
-}
-
-/* Returns the value of the member whose key is given. */
-TCALL_SHARED_ const char *tcall_text_value_(const char *key)
-{
-    key = tcall_text_space_(tcall_text_skip_(key));
-    return tcall_text_space_(key + (*key == ':'));
-}
-
-TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
-{
-    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
-}
-
-/* Returns the string at text without its quotes, its escapes as they are. */
-TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
-{
-    tcall_str string = tcall_text_verbatim_(text);
-    return tcall_slice_(text + 1, string.len - 2);
-}
-
-/* Decodes an escape or one byte of a JSON string at *at, and moves
- * *at past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
-{
-    const char *from = *at;
-    if (*from != '\\') {
-        out[0] = *from;
-        ++*at;
-        return 1;
-    }
-    *at += tcall_escape_len_(from);
-    return tcall_decode_(out, from, *at);
-}
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns the length of the escape at text, where a surrogate pair is one, or 0
- * if the text ends inside it. */
-static size_t tcall_text_escape_len_(const char *text)
-{
-    size_t len = text[1] == 'u' ? 6 : 2, i;
-    for (i = 1; i < len; i++) {
-        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
-            return 0;
-        if (i == 5 && (text[2] | 0x20) == 'd' &&
-            (tcall_hex_(text[3]) & 12) == 8)
-            len = 12;
-    }
-    return len;
-}
-
-/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
- * up to an end. */
-typedef struct tcall_text_bytes_ {
-    const char *at, *end; /* end NULL: at the quote */
-    char decoded[4];
-    uint8_t next, count; /* in decoded */
-} tcall_text_bytes_;
-
-TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
-{
-    tcall_text_bytes_ bytes;
-    bytes.at = quote + 1;
-    bytes.end = NULL;
-    bytes.next = bytes.count = 0;
-    return bytes;
-}
-
-TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
-{
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.next = bytes.count = 0;
-    return bytes;
-}
-
-/* Returns the next byte, or -1 where the string or the text ends. */
-static int tcall_text_byte_(tcall_text_bytes_ *bytes)
-{
-    if (bytes->end)
-        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
-    if (bytes->next == bytes->count) {
-        const char *at = bytes->at;
-        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
-            return -1;
-        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
-        bytes->next = 0;
-    }
-    return (unsigned char)bytes->decoded[bytes->next++];
-}
-
-/* Returns whether both are equal; a string that is broken is equal to none. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
-{
-    int byte;
-    /* most are plain, and have nothing to decode */
-    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
-           *a.at != '\\' && *a.at) {
-        a.at++;
-        b.at++;
-    }
-    do {
-        byte = tcall_text_byte_(&a);
-        if (tcall_text_byte_(&b) != byte)
-            return false;
-    } while (byte >= 0);
-    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
-}
-
-TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
-{
-    uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
-    }
-    return hash;
-}
-
-/* Returns whether the string at text is equal to want. */
-TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
-{
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
-}
-
-/* Returns whether both strings are equal, however each is escaped. */
-TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
-{
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
-}
-
-/* Returns whether the value at text is a string, and this word. */
-TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
-{
-    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
-}
-
-/* Returns the key of the member of the object at text that has this name; in an
- * array the element whose index the name is; NULL where there is none. */
-TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
-{
-    bool object = *text == '{';
-    uint32_t index = 0;
-    size_t i;
-    if (!object && *text != '[')
-        return NULL;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
-         text = tcall_text_next_(tcall_text_skip_(text))) {
-        if (object ? tcall_text_same_(text, name) : !index--)
-            return text;
-        if (object)
-            text = tcall_text_value_(text);
-    }
-    return NULL;
-}
-
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
-TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
-{
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
-    return text ? tcall_text_value_(text) : NULL;
-}
-
-/* Returns the first element, or NULL where there is none or text is no array.
- */
-TCALL_SHARED_ const char *tcall_text_first_(const char *text)
-{
-    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
-    return text && *text != ']' ? text : NULL;
-}
-
-/* ---- JSON Pointer, RFC 6901 ---- */
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
-
-/* Decodes one name of a pointer in place. Returns its new length, or -1 where
- * a ~ is followed by anything but 0 and 1. */
-TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
-{
-    int from, to = 0;
-    for (from = 0; from < len; from++) {
-        char c = name[from];
-        if (c == '~') {
-            char which = ++from < len ? name[from] : (char)0;
-            if (which != '0' && which != '1')
-                return -1;
-            c = which == '0' ? '~' : '/';
-        }
-        name[to++] = c;
-    }
-    return to;
-}
-
-/* Bytes of a name in a pointer of a URI, once it is decoded. */
-#define TCALL_NAME_MAX_ 64
-
-/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
- * JSON string, from after its '/' on. Returns its length, -1 when it is
- * malformed or too long. */
-TCALL_SHARED_ int tcall_pointer_step_(const char **at,
-                                      char name[TCALL_NAME_MAX_])
-{
-    const char *p = *at;
-    int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
-        }
-    }
-    *at = p;
-    return tcall_pointer_unescape_(name, len);
 }
 
 /* ==========================================================================
@@ -11547,30 +11718,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text: what is wrong, and what the author
+ * can do. The first one stays in the schema, and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 typedef struct tcall_sc_ {
@@ -11967,7 +12128,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     begins = tcall_keywords_[op].begins;
     if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (begins != '*' && tcall_type_at_(&begins) != tcall_type_at_(p))
+    if (begins != '*' && tcall_text_type_(&begins) != tcall_text_type_(p))
         return tcall_sc_malformed_(c, p, begins);
     if (tcall_keywords_[op].applies == TCALL_ASSERTS_ || op == TCALL_K_REF_) {
         tcall_sc_assert_(c, op, key, p);
@@ -12425,7 +12586,7 @@ static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     tcall_str s = tcall_ev_of_(e, tok);
     tcall_num_ n;
-    if (--e->steps < 0 || tcall_type_at_(p) != type)
+    if (--e->steps < 0 || tcall_text_type_(p) != type)
         return false;
     if (type == TCALL_STRING)
         return tcall_text_same_(p, s);
@@ -12680,7 +12841,7 @@ TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
         if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
-        type = tcall_type_at_(s.ptr);
+        type = tcall_text_type_(s.ptr);
         *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
@@ -13816,279 +13977,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 #endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
- * >>schema_review: what no value can ever be right for
- *
- * A schema may compile and still be one that its author did not mean: bounds
- * that leave nothing between them, required names that are forbidden, a default
- * that is refused, arguments that cannot be an object. That is no error of JSON
- * Schema, so only tools are reviewed for it, when they are registered.
- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-#ifndef TOOLCALL_NO_REVIEW
-
-typedef struct tcall_sr_ {
-    tcall_schema *schema;
-    const tcall_author_ *author;
-    tcall_block block; /* what is free after the program */
-    tcall_check check;
-} tcall_sr_;
-
-static void tcall_sr_fault_(tcall_sr_ *review, const char *at,
-                            const char *reason, const char *remedy)
-{
-    tcall_schema_fault_(review->schema, review->author,
-                        (size_t)(at - review->schema->text), reason, remedy);
-}
-
-/* -- Bounds --------------------------------------------------------------- */
-
-/* Is there a value between two bounds, which are for the same? */
-static bool tcall_sr_between_(const tcall_schema *s, uint32_t low,
-                              uint32_t high)
-{
-    const tcall_node_ *node = s->program;
-    int above = tcall_node_op_(&node[low]), below = tcall_node_op_(&node[high]);
-    bool open = above == TCALL_K_ABOVE_ || below == TCALL_K_BELOW_;
-    tcall_num_ least, most;
-    if (tcall_keyword_counts_(above))
-        return node[low].arg <= node[high].arg;
-    least =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, low), node[low].arg));
-    most =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, high), node[high].arg));
-    return tcall_num_compare_(&least, &most) < !open;
-}
-
-/* Compares each lower bound of a schema with each upper one. */
-static void tcall_sr_bounds_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema), low, high;
-    for (low = schema + 1; low < end; low = tcall_node_after_(node, low))
-        for (high = schema + 1; high < end;
-             high = tcall_node_after_(node, high)) {
-            const tcall_keyword_ *least =
-                &tcall_keywords_[tcall_node_op_(&node[low])];
-            const tcall_keyword_ *most =
-                &tcall_keywords_[tcall_node_op_(&node[high])];
-            if (least->bound == TCALL_AT_LEAST_ &&
-                most->bound == TCALL_AT_MOST_ && least->type == most->type &&
-                !tcall_sr_between_(s, low, high))
-                tcall_sr_fault_(review, tcall_node_at_(s, low),
-                                "lower bound that leaves nothing under the "
-                                "upper one:",
-                                "change one of them");
-        }
-}
-
-/* -- Names ---------------------------------------------------------------- */
-
-/* Finds the names that a schema requires and does not permit. */
-static void tcall_sr_names_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema);
-    uint32_t map = tcall_node_child_(node, schema, end, TCALL_K_PROPERTIES_);
-    uint32_t list = tcall_node_child_(node, schema, end, TCALL_K_REQUIRED_);
-    uint32_t more = tcall_node_child_(node, schema, end, TCALL_K_ADDITIONAL_);
-    uint32_t i = list + 1, next = map + 1;
-    int32_t steps = INT32_MAX;
-    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
-        tcall_node_child_(node, schema, end, TCALL_K_PATTERNS_))
-        return;
-    for (; i < tcall_node_after_(node, list); i++) {
-        const char *at = tcall_node_at_(s, i);
-        tcall_text_bytes_ name = tcall_text_bytes_of_(at);
-        uint32_t property =
-            map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
-        if (property)
-            next = tcall_node_after_(node, property);
-        else
-            tcall_sr_fault_(review, at,
-                            "name that additionalProperties forbids",
-                            "add it to properties");
-    }
-}
-
-/* -- Values --------------------------------------------------------------- */
-
-enum { TCALL_SR_ERRORS_ = 8 };
-
-/* Takes memory for a value and for what is wrong with it, and checks it. */
-static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    tcall_block *block = &review->block;
-    tcall_check *check = &review->check;
-    char *copy = (char *)tcall_block_take_(block, text.len);
-    tcall_tok *tokens;
-    tcall_json value;
-    size_t count;
-    check->errors = (tcall_validation_error *)tcall_block_take_(
-        block, TCALL_SR_ERRORS_ * sizeof *check->errors);
-    if (!copy || !check->errors)
-        return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
-    tcall_json_parse(&value, copy, text.len, NULL, 0, &count);
-    tokens = (tcall_tok *)tcall_block_take_(block, count * sizeof *tokens);
-    if (!tokens)
-        return TCALL_E_MEMORY;
-    tcall_json_parse(&value, copy, text.len, tokens, count, &count);
-    check->error_cap = TCALL_SR_ERRORS_;
-    check->memory = tcall_block_gap_(block);
-    check->size = tcall_block_free_(block);
-    return tcall_schema_check_at_(review->schema, node, value, check);
-}
-
-/* Checks a value in JSON text against the schema at a node. Its errors can be
- * read until the next one is checked; without room there are none. */
-static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    size_t high = review->block.high;
-    int r;
-    memset(&review->check, 0, sizeof review->check);
-    r = tcall_sr_try_(review, node, text);
-    review->block.high = high;
-    return r;
-}
-
-/* Tells of a default that its schema refuses. JSON Schema asks nothing of
- * defaults, and many that are published are wrong: it is a note. A null is what
- * generators write for none. */
-static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
-{
-    const char *text =
-        tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    if (!text || *text == 'n' ||
-        tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
-            TCALL_E_INVALID)
-        return;
-    tcall_schema_remark_(
-        review->schema, review->author, (size_t)(text - review->schema->text),
-        "default that its own schema refuses:", "change one of them");
-}
-
-/* Tells of keywords that others may check: here they say nothing. */
-static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
-{
-    static const char *const rows[][2] = {
-        {"nullable", "give null as one of its types"},
-        {"format", "say it by pattern or enum, or check it in the tool"}};
-    const char *value = tcall_node_value_(review->schema, schema);
-    size_t i;
-    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *text = tcall_text_get_(value, rows[i][0]);
-        if (text && *text != 'f') /* nullable: false */
-            tcall_schema_remark_(review->schema, review->author,
-                                 (size_t)(text - review->schema->text),
-                                 "keyword that is not checked:", rows[i][1]);
-    }
-}
-
-/* Does this error of {} mean that no object is right, whatever is in it? What
- * `then` and `else` say counts only for some. */
-static bool tcall_sr_refuses_objects_(const tcall_schema *s,
-                                      const tcall_validation_error *error)
-{
-    const tcall_node_ *node = s->program;
-    const char *at = tcall_node_at_(s, error->node);
-    uint32_t up = error->node;
-    for (; up; up = tcall_node_parent_(node, up)) {
-        int op = tcall_node_op_(&node[up]);
-        if (op == TCALL_K_THEN_ || op == TCALL_K_ELSE_)
-            return false;
-    }
-    switch (error->keyword) {
-    case TCALL_K_NEVER_:
-    case TCALL_K_TYPE_: return true;
-    case TCALL_K_NOT_:
-        return tcall_node_after_(node, error->node) == error->node + 1;
-    case TCALL_K_CONST_: return *at != '{';
-    case TCALL_K_ENUM_:
-        for (at = tcall_text_next_(at + 1); *at != ']' && *at != '{';)
-            at = tcall_text_next_(tcall_text_skip_(at));
-        return *at == ']';
-    default: return false;
-    }
-}
-
-/* Arguments are an object: the root has to take one. */
-static void tcall_sr_object_(tcall_sr_ *review)
-{
-    const tcall_check *check = &review->check;
-    const tcall_schema *s = review->schema;
-    size_t i;
-    tcall_sr_check_(review, 0, tcall_str_of("{}"));
-    for (i = 0; i < check->error_count && i < check->error_cap; i++)
-        if (tcall_sr_refuses_objects_(s, &check->errors[i])) {
-            tcall_sr_fault_(
-                review, tcall_text_space_(s->text),
-                "parameters must take an object:", "arguments are one");
-            break;
-        }
-}
-
-/* -- Entry ---------------------------------------------------------------- */
-
-/* Reviews one schema of a program. */
-static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
-{
-    tcall_sr_bounds_(review, schema);
-    tcall_sr_names_(review, schema);
-    tcall_sr_default_(review, schema);
-    tcall_sr_unchecked_(review, schema);
-}
-
-/* Is this the node of a schema, and not of a keyword, list or map? */
-static bool tcall_sr_is_schema_(const tcall_node_ *node)
-{
-    int op = tcall_node_op_(node);
-    return node->word & TCALL_SPANS_ && !(node->word & TCALL_IS_LIST_) &&
-           op < TCALL_K_COUNT_ && op != TCALL_K_PATTERN_;
-}
-
-/* Reviews a schema whose program lies in the free part of the block; the rest
- * of that is scratch memory. Values are checked where it has room: no block has
- * to be larger for what only its author can mend. Returns TCALL_OK or
- * TCALL_E_SCHEMA. */
-TCALL_SHARED_ TCALL_NOINLINE_ int
-tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
-                     const tcall_block *block, bool arguments)
-{
-    tcall_sr_ review;
-    uint32_t i;
-    review.schema = schema;
-    review.author = author;
-    review.block = *block;
-    tcall_block_grow_(&review.block, schema->need);
-    if (arguments)
-        tcall_sr_object_(&review);
-    for (i = 0; i < schema->nodes; i = tcall_node_into_(schema->program, i))
-        if (tcall_sr_is_schema_(&schema->program[i]))
-            tcall_sr_schema_(&review, i);
-    return schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
-}
-
-#else
-
-/* Without the review a schema that compiles will do. */
-TCALL_SHARED_ int tcall_schema_review_(tcall_schema *schema,
-                                       const tcall_author_ *author,
-                                       const tcall_block *block, bool arguments)
-{
-    (void)schema;
-    (void)author;
-    (void)block;
-    (void)arguments;
-    return TCALL_OK;
-}
-
-#endif /* TOOLCALL_NO_REVIEW */
-#endif /* TOOLCALL_NO_SCHEMA */
-
-/* ==========================================================================
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
@@ -15078,8 +14966,51 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
     }
 }
 
-/* A schema of a row must compile, and mean something. A validator of the user's
- * decides itself what it can check. */
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether a list of values in JSON text has an object. */
+static bool tcall_lists_object_(const char *list)
+{
+    const char *at = tcall_text_next_(list + 1);
+    while (*at != ']' && *at != '{')
+        at = tcall_text_next_(tcall_text_skip_(at));
+    return *at == '{';
+}
+
+/* Returns whether an object may be right for a schema of a program: only what
+ * says so whatever is in the object counts. */
+static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
+                                 int depth)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
+    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
+    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
+        const char *at = tcall_node_at_(s, i);
+        switch (tcall_node_op_(&node[i])) {
+        case TCALL_K_REF_:
+            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+            break;
+        case TCALL_K_ALLOF_:
+            for (each = i + 1; takes && each < tcall_node_after_(node, i);
+                 each = tcall_node_after_(node, each))
+                takes = tcall_takes_objects_(s, each, depth - 1);
+            break;
+        case TCALL_K_NOT_: /* of all objects, not of some */
+            takes = tcall_node_after_(node, i) > i + 1 ||
+                    !tcall_takes_objects_(s, i, 0);
+            break;
+        case TCALL_K_CONST_: takes = *at == '{'; break;
+        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        default: break;
+        }
+    }
+    return takes;
+}
+
+/* A schema of a row must compile, and parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
 static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
                              const char *text)
 {
@@ -15096,8 +15027,13 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     r = tcall_tool_compile_for_(tc, schema, text, &author);
     if (r < 0)
         return r;
-    return tcall_schema_review_(schema, &author, &tc->block,
-                                text == judged->tool->parameters);
+    if (text != judged->tool->parameters ||
+        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(schema, &author,
+                        (size_t)(tcall_text_space_(text) - text),
+                        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles one schema of a row, for the report. */
