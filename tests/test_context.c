@@ -611,7 +611,8 @@ static int say_name(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     if ((*times)++ == 0)
         return TCALL_E_AGAIN;
     CHECK(tcall_require_service(cx, "clock") == &session_service);
-    return tcall_write_text(w, (const char *)tcall_require_service(cx, "owner"));
+    return tcall_write_text(w,
+                            (const char *)tcall_require_service(cx, "owner"));
 }
 
 static void test_two_calls(void)
