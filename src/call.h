@@ -162,13 +162,8 @@ struct tcall_call {
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
-#ifndef TOOLCALL_NO_SCHEMA
     tcall_schema schema;
-    tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
-#endif
-#ifndef TOOLCALL_NO_SHAPES
-    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
-#endif
+    tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,

@@ -45,8 +45,6 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
     tcall_write_unquote(out);
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -204,53 +202,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* Returns whether the schema of the call allows the text. Memory is what the
- * block has left. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_arguments args;
-    tcall_check check;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
-        return false;
-    memset(&check, 0, sizeof check);
-    check.memory = gap + args.used;
-    check.size = size - args.used;
-    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
-}
-
-#else
-
-/* Without schemas there are no values of arguments, and no texts of schemas. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
-{
-    (void)out;
-    (void)name;
-    (void)args;
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    (void)out;
-    (void)schema;
-    (void)depth;
-}
-
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes a number near the bounds of a node, 1 without any. */
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
@@ -316,41 +267,21 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the shape allows the text. The decoder and its struct are
- * made in what the block has left. */
-TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
-                                                   tcall_str text)
+/* Returns whether the call would take the text, which lies in the free part of
+ * the block and is read where it lies. */
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
+    tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    tcall_decoder *decoder = (tcall_decoder *)(void *)gap;
-    size_t head = tcall_round_up_(sizeof *decoder);
-    if (size < head + shape->size)
-        return false;
-    tcall_decoder_init(decoder, shape, gap + head);
-    tcall_decoder_feed(decoder, text.ptr, text.len);
-    return tcall_decoder_end(decoder) == TCALL_OK;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.target.object = shape;
+    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    return tcall_read_(block, &machine, &desc, text) == TCALL_OK;
 }
-
-#else
-
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    (void)out;
-    (void)shape;
-    (void)depth;
-}
-
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
 TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
@@ -395,8 +326,7 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
     if (args.error)
         return;
     text = tcall_slice_(args.buf, args.fill - 1);
-    if (!(tool->shape ? tcall_example_decodes_(call, text)
-                      : tcall_example_fits_(call, text)))
+    if (!tcall_example_fits_(call, text))
         return;
     tcall_write_key(out, "suggestion");
     tcall_write_quote(out);
