@@ -1,5 +1,6 @@
 #pragma once
 #include "shape.h"
+#include "syntax.h"
 
 /* ==========================================================================
  * >>read: bytes in, checked values out
@@ -105,66 +106,63 @@ typedef struct tcall_misfit {
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
-    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
 
-/* A string that is read. Of a name or word only so much is known: with which
- * one in flash it agrees so far. */
-typedef struct tcall_string_ {
-    tcall_utf_ utf;
-    uint8_t hex_left;           /* digits of the \u escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-    uint16_t unit;              /* the escape so far */
-    uint16_t high;              /* surrogate that waits for its low one */
-    const char *word;           /* that one, or NULL: none agrees */
-    char *to;                   /* where a text is kept, or NULL */
-    size_t len;                 /* bytes so far */
+/* A text on its way into its struct. */
+typedef struct tcall_text_into_ {
+    char *to;        /* where it is kept, or NULL */
+    size_t len;      /* bytes that came */
     size_t followed; /* those that are not the first of a character */
+} tcall_text_into_;
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *word;    /* that one, or NULL: none agrees */
+    size_t len;          /* bytes that came */
+    uint8_t index, left; /* of the word; words that follow it */
 #if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
+    uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];
 #endif
-} tcall_string_;
+} tcall_words_;
 
-/* A number that is read: its significant digits * 10^(zeros - places + power).
- */
-typedef struct tcall_number_ {
-    uint8_t state;     /* in the grammar of numbers */
+/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
+typedef struct tcall_numeral_ {
     bool minus : 1;    /* sign of the number */
+    bool point : 1;    /* it came */
+    bool e : 1;        /* it came */
     bool negative : 1; /* sign of the exponent */
-    bool lost : 1;     /* digits were cut off, not all of them 0 */
-    int16_t zeros;     /* digits after those that count, all 0 */
-    int16_t places;    /* digits after the point */
-    int16_t length;    /* digits in all */
-    int16_t power;     /* the exponent, without its sign */
-    int16_t count;     /* significant digits: neither the first nor last is 0 */
+    int16_t length;    /* digits before the exponent, in all */
+    int16_t places;
+    int16_t power; /* the exponent, without its sign */
+    int16_t count; /* digits from the first that is not 0 on */
+    int16_t last;  /* up to the last that is not 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_number_;
+} tcall_numeral_;
 
 typedef struct tcall_decoder tcall_decoder;
 
-/* What is used most lies nearest to the beginning: from there small processors
- * reach it with shorter instructions. */
 struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t state, depth, levels;
-    uint8_t use;     /* what becomes of the string */
-    bool object;     /* the innermost open container is one */
-    uint8_t keeping; /* a value is kept as its text */
+    uint8_t levels;
+    uint8_t into;  /* what becomes of the value that is read */
+    uint16_t kept; /* bytes of its text so far */
     union {
-        tcall_string_ string;
-        tcall_number_ number;
+        tcall_text_into_ text;
+        tcall_words_ words;
+        tcall_numeral_ digits;
     } now;
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    uint16_t kept;                              /* bytes of the text so far */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
