@@ -329,8 +329,7 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count <
-        TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -459,8 +458,8 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
     if (decoder->into & TCALL_INTO_JSON_)
         tcall_read_json_end_(decoder);
     if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_misfit_(decoder, tcall_store_text_end_(decoder->shape,
-                                                          &decoder->now.text));
+        tcall_read_misfit_(
+            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
     if (decoder->into & TCALL_INTO_CHOICE_)
         tcall_read_choice_end_(decoder);
 }

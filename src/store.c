@@ -1,12 +1,9 @@
 #pragma once
-#include "read.h"
+#include "store.h"
 #include "shape.c"
 
 /* ==========================================================================
- * >>store: values into the struct of their shape
- *
- * Whoever reads values by shapes checks and stores them here, kind by kind.
- * Shapes lie in flash.
+ * >>store
  */
 
 #ifndef TOOLCALL_NO_SHAPES
