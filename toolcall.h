@@ -314,6 +314,17 @@ TCALL_API const char *tcall_error_text(int error);
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
 
+/* Types of JSON; TCALL_MISSING where there is no value. */
+typedef enum tcall_type {
+    TCALL_MISSING,
+    TCALL_NULL,
+    TCALL_BOOL,
+    TCALL_NUMBER,
+    TCALL_STRING,
+    TCALL_ARRAY,
+    TCALL_OBJECT
+} tcall_type;
+
 /* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */
@@ -1312,17 +1323,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
-/* Types of JSON; TCALL_MISSING where there is no value. */
-typedef enum tcall_type {
-    TCALL_MISSING,
-    TCALL_NULL,
-    TCALL_BOOL,
-    TCALL_NUMBER,
-    TCALL_STRING,
-    TCALL_ARRAY,
-    TCALL_OBJECT
-} tcall_type;
-
 /* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
  * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
  * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
@@ -1397,6 +1397,55 @@ TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
 TCALL_API int tcall_scan_end(tcall_scan *s);
 
 /* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ */
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text as it stands, through data. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+typedef struct tcall_syntax_user_ {
+    /* A member's name, decoded: mostly all of it, else in pieces of which the
+     * last ends it. Returns whether its value is asked for. */
+    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
+    /* A value begins, with this character. */
+    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
+    /* Of a string its decoded bytes, else its text; several calls a value. What
+     * was escaped comes alone. */
+    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
+    /* A value that was heard is complete. */
+    void (*end)(tcall_syntax_ *s);
+} tcall_syntax_user_;
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth, number, hex;
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool wide;     /* the string at hand has characters of several bytes */
+    bool lines;    /* a line feed between tokens halts */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    const char *literal; /* what is left of true, false, null */
+    const char *from;    /* where the raw text of this piece begins */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
+
+/* ==========================================================================
  * >>json: values
  *
  * JSON text in the caller's memory becomes an array of tokens: recognised by
@@ -1454,10 +1503,10 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
  * >>lenient: arguments as a model meant them
  *
  * Strict first. What fails is read once more from left to right, and what has
- * only one meaning is rewritten as JSON. Tolerance is lexical, never
- * structural: nothing is closed, added or left out, and a text that ends too
- * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
- * out: then only strict JSON is accepted.
+ * only one meaning is rewritten as JSON on its way into a recogniser. Tolerance
+ * is lexical, never structural: nothing is closed, added or left out, and a
+ * text that ends too early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the
+ * second reading out: then only strict JSON is accepted.
  */
 
 /* What is rewritten. X(name, text): */
@@ -4457,6 +4506,16 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
+/* Larger numbers would be infinity to most readers. */
+TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+{
+    tcall_num_ n = tcall_num_read_(text);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+}
+
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
  * where it is exactly that. Returns false when it does not fit: then it is the
  * end of the range that it is beyond. */
@@ -6196,6 +6255,526 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
+ * >>text: walking over JSON text
+ *
+ * For text that was accepted: a schema, or what was checked. White space is
+ * stepped over. In other text these find anything, but read nothing after its
+ * NUL. A string may have been decoded where it lies: then it begins with a byte
+ * that no text has, its content is ended by NUL, and what it got shorter by is
+ * white space. All of these read both forms.
+ */
+
+/* In place of the quote of a string that was decoded; the latter where its
+ * content has NULs: the same byte, behind the NUL that ends it, ends it then.
+ */
+#define TCALL_DECODED_      ((char)0xFE)
+#define TCALL_DECODED_NULS_ ((char)0xFF)
+
+TCALL_SHARED_ bool tcall_text_is_string_(const char *text)
+{
+    return *text == '"' || (*text & 0xFE) == 0xFE;
+}
+
+/* Returns the type of the value at text. */
+TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
+{
+    return tcall_text_is_string_(text) ? TCALL_STRING
+           : *text < 'A'               ? TCALL_NUMBER
+           : *text == '{'              ? TCALL_OBJECT
+           : *text == '['              ? TCALL_ARRAY
+           : *text == 'n'              ? TCALL_NULL
+                                       : TCALL_BOOL;
+}
+
+/* ---- escapes ---- */
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
+}
+
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
+/* Decodes the escapes of a string that the scanner accepted; new length. */
+TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
+{
+    char *to = out;
+    while (p < end) {
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
+        if (p[-1] != 'u') {
+            *to++ = tcall_unescape_(p[-1]);
+            continue;
+        }
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
+        }
+        to += tcall_utf8_(to, cp);
+    }
+    return (size_t)(to - out);
+}
+
+/* ---- from value to value ---- */
+
+TCALL_SHARED_ const char *tcall_text_space_(const char *text)
+{
+    while (tcall_is_space_(*text))
+        text++;
+    return text;
+}
+
+/* Returns the next member or element, or the bracket that closes. */
+TCALL_SHARED_ const char *tcall_text_next_(const char *text)
+{
+    text = tcall_text_space_(text);
+    return *text == ',' ? tcall_text_space_(text + 1) : text;
+}
+
+TCALL_SHARED_ bool tcall_text_closes_(const char *text)
+{
+    return (*text | 0x20) == '}' || !*text;
+}
+
+/* Returns what follows the string at text. */
+TCALL_SHARED_ const char *tcall_text_string_end_(const char *text)
+{
+    char mark = *text++;
+    if (mark == TCALL_DECODED_)
+        return text + strlen(text) + 1;
+    if (mark == '"')
+        for (; *text && *text != '"'; text++)
+            text += *text == '\\' && text[1];
+    else
+        while (*text != TCALL_DECODED_NULS_)
+            text++;
+    return text + (*text != 0);
+}
+
+/* Returns the end of the value that starts at text. It need not be valid: a NUL
+ * ends it. */
+TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
+{
+    int depth = 0;
+    do {
+        if (tcall_text_is_string_(text)) {
+            text = tcall_text_string_end_(text);
+            continue;
+        }
+        if (*text == '{' || *text == '[') {
+            depth++;
+        } else if (tcall_text_closes_(text)) {
+            depth--;
+        } else if (!depth) {
+            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
+                   !tcall_is_space_(text[1]))
+                text++;
+        }
+        text += *text != 0;
+    } while (depth && *text);
+    return text;
+}
+
+/* Returns the value of the member whose key is given. */
+TCALL_SHARED_ const char *tcall_text_value_(const char *key)
+{
+    key = tcall_text_space_(tcall_text_skip_(key));
+    return tcall_text_space_(key + (*key == ':'));
+}
+
+/* Returns the first key or element of a container, NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
+{
+    if (!text || (*text != '{' && *text != '['))
+        return NULL;
+    text = tcall_text_space_(text + 1);
+    return tcall_text_closes_(text) ? NULL : text;
+}
+
+/* Returns the key or element after the value that ends here, or NULL. */
+TCALL_SHARED_ const char *tcall_text_after_(const char *end)
+{
+    end = tcall_text_space_(end);
+    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+}
+
+TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
+{
+    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
+}
+
+/* Returns the string at text without its quotes, its escapes, if it has not
+ * been decoded, as they are. */
+TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
+{
+    size_t len = (size_t)(tcall_text_string_end_(text) - text);
+    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
+}
+
+/* Decodes an escape or one byte of a JSON string at *at, and moves
+ * *at past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
+{
+    const char *from = *at;
+    if (*from != '\\') {
+        out[0] = *from;
+        ++*at;
+        return 1;
+    }
+    *at += tcall_escape_len_(from);
+    return tcall_decode_(out, from, *at);
+}
+
+/* Decodes the next character of a JSON string, all of its bytes, and moves *at
+ * past it. Returns the number of bytes. */
+TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
+{
+    size_t len = tcall_text_char_(at, out);
+    while (len < 4 && (**at & 0xC0) == 0x80)
+        out[len++] = *(*at)++;
+    return len;
+}
+
+/* Returns the length of the escape at text, where a surrogate pair is one, or 0
+ * if the text ends inside it. */
+static size_t tcall_text_escape_len_(const char *text)
+{
+    size_t len = text[1] == 'u' ? 6 : 2, i;
+    for (i = 1; i < len; i++) {
+        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
+            return 0;
+        if (i == 5 && (text[2] | 0x20) == 'd' &&
+            (tcall_hex_(text[3]) & 12) == 8)
+            len = 12;
+    }
+    return len;
+}
+
+/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
+ * up to an end. */
+typedef struct tcall_text_bytes_ {
+    const char *at, *end; /* end NULL: at the quote */
+    char decoded[4];
+    uint8_t next, count; /* in decoded */
+} tcall_text_bytes_;
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
+{
+    tcall_text_bytes_ bytes;
+    bytes.at = text.ptr;
+    bytes.end = text.ptr + text.len;
+    bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
+{
+    tcall_text_bytes_ bytes;
+    if (*string != '"')
+        return tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
+    bytes.end = NULL;
+    return bytes;
+}
+
+/* Returns the next byte, or -1 where the string or the text ends. */
+static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+{
+    if (bytes->end)
+        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
+    if (bytes->next == bytes->count) {
+        const char *at = bytes->at;
+        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
+            return -1;
+        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
+        bytes->next = 0;
+    }
+    return (unsigned char)bytes->decoded[bytes->next++];
+}
+
+/* Returns whether both are equal; a string that is broken is equal to none. */
+TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
+{
+    int byte;
+    /* most are plain, and have nothing to decode */
+    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
+           *a.at != '\\' && *a.at) {
+        a.at++;
+        b.at++;
+    }
+    do {
+        byte = tcall_text_byte_(&a);
+        if (tcall_text_byte_(&b) != byte)
+            return false;
+    } while (byte >= 0);
+    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+}
+
+TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
+{
+    uint32_t hash = TCALL_HASH_EMPTY_;
+    int byte;
+    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
+        char c = (char)byte;
+        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    }
+    return hash;
+}
+
+/* Returns whether the string at text is equal to want. */
+TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
+{
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_in_(want));
+}
+
+/* Returns whether both strings are equal, however each is escaped. */
+TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
+{
+    return tcall_text_match_(tcall_text_bytes_of_(text),
+                             tcall_text_bytes_of_(other));
+}
+
+/* Returns whether the value at text is a string, and this word. */
+TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
+{
+    return tcall_text_is_string_(text) &&
+           tcall_text_same_(text, tcall_str_of(word));
+}
+
+/* Returns the key of the member of the object at text that has this name; in an
+ * array the element whose index the name is; NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
+{
+    bool object = *text == '{';
+    uint32_t index = 0;
+    size_t i;
+    if (!object && *text != '[')
+        return NULL;
+    for (i = 0; i < name.len && i < 6; i++)
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
+         text = tcall_text_next_(tcall_text_skip_(text))) {
+        if (object ? tcall_text_same_(text, name) : !index--)
+            return text;
+        if (object)
+            text = tcall_text_value_(text);
+    }
+    return NULL;
+}
+
+/* Returns the value of a member, or NULL where there is none or text is no
+ * object. */
+TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
+{
+    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
+                                : NULL;
+    return text ? tcall_text_value_(text) : NULL;
+}
+
+/* ---- equality ---- */
+
+/* Returns the key of the object at text that is equal to this one, or NULL. */
+TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+{
+    text = tcall_text_first_(text);
+    while (text && !tcall_text_equal_(text, key))
+        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
+    return text;
+}
+
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the number of members or elements. */
+TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
+{
+    bool object = *text == '{';
+    uint32_t count = 0;
+    for (text = tcall_text_first_(text); text; count++)
+        text = tcall_text_after_(
+            tcall_text_skip_(object ? tcall_text_value_(text) : text));
+    return count;
+}
+
+/* Returns whether two values are equal, but for what is in them. */
+static bool tcall_text_alike_(const char *a, const char *b)
+{
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_text_count_(a) == tcall_text_count_(b);
+}
+
+/* Returns whether two values are equal: in whatever order members are, 1 and
+ * 1.0 too. Of each container of a that is open the key or element at hand lies
+ * in open, and what it is compared with before it. What it takes comes off
+ * *steps; they are negative, and no two values equal, when they or the room in
+ * open did not do. */
+TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
+                                          const char **open, size_t room,
+                                          int32_t *steps)
+{
+    const char **top = open, *key;
+    for (;;) {
+        if (--*steps < 0 || !tcall_text_alike_(a, b))
+            return false;
+        key = tcall_text_first_(a);
+        if (key) {
+            if ((size_t)(top - open) + 2 > room) {
+                *steps = -1;
+                return false;
+            }
+            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
+            *top++ = b;
+            *top++ = key;
+            b = tcall_text_first_(b);
+        }
+        while (!key && top > open) { /* a is whole: to what comes after it */
+            bool object = *top[-2] == '{';
+            key = tcall_text_after_(tcall_text_skip_(
+                object ? tcall_text_value_(top[-1]) : top[-1]));
+            if (!key) {
+                b = *(top -= 2);
+                continue;
+            }
+            top[-1] = key;
+            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
+        }
+        if (!key)
+            return true;
+        a = key;
+        if (*top[-2] == '{') {
+            b = tcall_text_find_(top[-2], key);
+            if (!b)
+                return false;
+            *steps -= (int32_t)((b - top[-2]) / 16);
+            a = tcall_text_value_(key);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
+static uint32_t tcall_text_hash_part_(const char **at)
+{
+    tcall_type type = tcall_text_type_(*at);
+    const char *part = *at, *digit;
+    uint32_t hash;
+    tcall_num_ n;
+    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
+        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
+        ++*at;
+        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
+    }
+    *at = tcall_text_skip_(part);
+    if (type == TCALL_STRING)
+        return tcall_text_hash_(tcall_text_bytes_of_(part));
+    if (type != TCALL_NUMBER)
+        return (unsigned char)*part;
+    n = tcall_text_number_(part);
+    hash = (uint32_t)(n.top * 4 + n.sign);
+    for (digit = n.first; n.sign && digit <= n.last;)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
+    return n.sign ? hash : 1;
+}
+
+/* Returns a hash that equal values share: a sum over the names and scalars. */
+TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end)
+        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    return sum;
+}
+
+/* ---- JSON Pointer, RFC 6901 ---- */
+
+/* Returns what a character of a name becomes in a pointer, or NULL where it
+ * stays as it is. */
+TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
+{
+    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
+}
+
+/* Decodes one name of a pointer in place. Returns its new length, or -1 where
+ * a ~ is followed by anything but 0 and 1. */
+TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
+{
+    int from, to = 0;
+    for (from = 0; from < len; from++) {
+        char c = name[from];
+        if (c == '~') {
+            char which = ++from < len ? name[from] : (char)0;
+            if (which != '0' && which != '1')
+                return -1;
+            c = which == '0' ? '~' : '/';
+        }
+        name[to++] = c;
+    }
+    return to;
+}
+
+/* Bytes of a name in a pointer of a URI, once it is decoded. */
+#define TCALL_NAME_MAX_ 64
+
+/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
+ * JSON string, from after its '/' on. Returns its length, -1 when it is
+ * malformed or too long. */
+TCALL_SHARED_ int tcall_pointer_step_(const char **at,
+                                      char name[TCALL_NAME_MAX_])
+{
+    const char *p = *at;
+    int len = 0;
+    for (; *p != '/' && *p != '"'; len++) {
+        if (*p == '\\' || len == TCALL_NAME_MAX_)
+            return -1;
+        if (*p == '%') {
+            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
+            if (low < 0)
+                return -1;
+            name[len] = (char)(high << 4 | low);
+            p += 3;
+        } else {
+            name[len] = *p++;
+        }
+    }
+    *at = p;
+    return tcall_pointer_unescape_(name, len);
+}
+
+/* ==========================================================================
  * >>scan
  *
  * Three loops in one: runs of plain string bytes, numbers by a table, and one
@@ -6266,21 +6845,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 #define TCALL_NEEDS_DECODE_ \
     64 /* string with escapes, long number or exponent */
 
-/* Of the value that starts at p. */
-TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
-{
-    return *p == '"'   ? TCALL_STRING
-           : *p < 'A'  ? TCALL_NUMBER
-           : *p == '{' ? TCALL_OBJECT
-           : *p == '[' ? TCALL_ARRAY
-           : *p == 'n' ? TCALL_NULL
-                       : TCALL_BOOL;
-}
-
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_type_at_(p);
+    t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
     t->span = 1;
@@ -6966,7 +7534,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
                                         memchr(start, 'E', len)))
         flags |= TCALL_NEEDS_DECODE_;
     tok[i].type =
-        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
     tok[i].start = made.start;
     tok[i].end = made.end;
     tok[i].span = 1;
@@ -7031,341 +7599,418 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 
 #endif /* TOOLCALL_JSMN */
 
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
-{
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
-}
-
 /* ==========================================================================
- * >>text: walking over JSON text
- *
- * For text that the scanner accepted. In other text these find anything, but
- * read nothing after its NUL.
+ * >>syntax
  */
 
-TCALL_SHARED_ const char *tcall_text_space_(const char *text)
+enum { /* where it is; between tokens white space may be */
+       TCALL_AT_VALUE_,
+       TCALL_AT_FIRST_,
+       TCALL_AT_NAME_,
+       TCALL_AT_FIRST_NAME_,
+       TCALL_AT_COLON_,
+       TCALL_AT_NEXT_,
+       TCALL_AT_DONE_,
+       TCALL_AT_STRING_,
+       TCALL_AT_ESCAPE_,
+       TCALL_AT_HEX_,
+       TCALL_AT_HALF_,
+       TCALL_AT_LITERAL_,
+       TCALL_AT_NUMBER_
+};
+
+static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
+                                      const char *at)
 {
-    while (tcall_is_space_(*text))
-        text++;
-    return text;
+    s->error = error;
+    s->halt = true;
+    return at;
 }
 
-/* Returns the next member or element, or the bracket that closes. */
-TCALL_SHARED_ const char *tcall_text_next_(const char *text)
+static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
-    text = tcall_text_space_(text);
-    return *text == ',' ? tcall_text_space_(text + 1) : text;
+    if (at > s->from)
+        s->user->data(s, s->from, (size_t)(at - s->from));
 }
 
-TCALL_SHARED_ bool tcall_text_closes_(const char *text)
+/* The value before at is complete. */
+static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
 {
-    return (*text | 0x20) == '}' || !*text;
-}
-
-/* Returns the end of the value that starts at text. It need not be valid: a NUL
- * ends it. */
-TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
-{
-    int depth = 0;
-    do {
-        if (*text == '"') {
-            for (text++; *text && *text != '"'; text++)
-                text += *text == '\\' && text[1];
-        } else if (*text == '{' || *text == '[') {
-            depth++;
-        } else if (tcall_text_closes_(text)) {
-            depth--;
-        } else if (!depth) {
-            while (text[1] != ',' && !tcall_text_closes_(text + 1) &&
-                   !tcall_is_space_(text[1]))
-                text++;
-        }
-        text += *text != 0;
-    } while (depth && *text);
-    return text;
-}
-
-/* Returns the value of the member whose key is given. */
-TCALL_SHARED_ const char *tcall_text_value_(const char *key)
-{
-    key = tcall_text_space_(tcall_text_skip_(key));
-    return tcall_text_space_(key + (*key == ':'));
-}
-
-TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
-{
-    return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
-}
-
-/* Returns the string at text without its quotes, its escapes as they are. */
-TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
-{
-    tcall_str string = tcall_text_verbatim_(text);
-    return tcall_slice_(text + 1, string.len - 2);
-}
-
-/* Decodes an escape or one byte of a JSON string at *at, and moves
- * *at past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
-{
-    const char *from = *at;
-    if (*from != '\\') {
-        out[0] = *from;
-        ++*at;
-        return 1;
-    }
-    *at += tcall_escape_len_(from);
-    return tcall_decode_(out, from, *at);
-}
-
-/* Decodes the next character of a JSON string, all of its bytes, and moves *at
- * past it. Returns the number of bytes. */
-TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
-{
-    size_t len = tcall_text_char_(at, out);
-    while (len < 4 && (**at & 0xC0) == 0x80)
-        out[len++] = *(*at)++;
-    return len;
-}
-
-/* Returns the length of the escape at text, where a surrogate pair is one, or 0
- * if the text ends inside it. */
-static size_t tcall_text_escape_len_(const char *text)
-{
-    size_t len = text[1] == 'u' ? 6 : 2, i;
-    for (i = 1; i < len; i++) {
-        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
-            return 0;
-        if (i == 5 && (text[2] | 0x20) == 'd' &&
-            (tcall_hex_(text[3]) & 12) == 8)
-            len = 12;
-    }
-    return len;
-}
-
-/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
- * up to an end. */
-typedef struct tcall_text_bytes_ {
-    const char *at, *end; /* end NULL: at the quote */
-    char decoded[4];
-    uint8_t next, count; /* in decoded */
-} tcall_text_bytes_;
-
-TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
-{
-    tcall_text_bytes_ bytes;
-    bytes.at = quote + 1;
-    bytes.end = NULL;
-    bytes.next = bytes.count = 0;
-    return bytes;
-}
-
-TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
-{
-    tcall_text_bytes_ bytes;
-    bytes.at = text.ptr;
-    bytes.end = text.ptr + text.len;
-    bytes.next = bytes.count = 0;
-    return bytes;
-}
-
-/* Returns the next byte, or -1 where the string or the text ends. */
-static int tcall_text_byte_(tcall_text_bytes_ *bytes)
-{
-    if (bytes->end)
-        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
-    if (bytes->next == bytes->count) {
-        const char *at = bytes->at;
-        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
-            return -1;
-        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
-        bytes->next = 0;
-    }
-    return (unsigned char)bytes->decoded[bytes->next++];
-}
-
-/* Returns whether both are equal; a string that is broken is equal to none. */
-TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
-{
-    int byte;
-    /* most are plain, and have nothing to decode */
-    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
-           *a.at != '\\' && *a.at) {
-        a.at++;
-        b.at++;
-    }
-    do {
-        byte = tcall_text_byte_(&a);
-        if (tcall_text_byte_(&b) != byte)
-            return false;
-    } while (byte >= 0);
-    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
-}
-
-TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
-{
-    uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
-    }
-    return hash;
-}
-
-/* Returns whether the string at text is equal to want. */
-TCALL_SHARED_ bool tcall_text_same_(const char *text, tcall_str want)
-{
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_in_(want));
-}
-
-/* Returns whether both strings are equal, however each is escaped. */
-TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
-{
-    return tcall_text_match_(tcall_text_bytes_of_(text),
-                             tcall_text_bytes_of_(other));
-}
-
-/* Returns whether the value at text is a string, and this word. */
-TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
-{
-    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
-}
-
-/* Returns the key of the member of the object at text that has this name; in an
- * array the element whose index the name is; NULL where there is none. */
-TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
-{
-    bool object = *text == '{';
-    uint32_t index = 0;
-    size_t i;
-    if (!object && *text != '[')
-        return NULL;
-    for (i = 0; i < name.len && i < 6; i++)
-        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
-         text = tcall_text_next_(tcall_text_skip_(text))) {
-        if (object ? tcall_text_same_(text, name) : !index--)
-            return text;
-        if (object)
-            text = tcall_text_value_(text);
-    }
-    return NULL;
-}
-
-/* Returns the value of a member, or NULL where there is none or text is no
- * object. */
-TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
-{
-    text = text && *text == '{' ? tcall_text_member_(text, tcall_str_of(name))
-                                : NULL;
-    return text ? tcall_text_value_(text) : NULL;
-}
-
-/* Returns the first element, or NULL where there is none or text is no array.
- */
-TCALL_SHARED_ const char *tcall_text_first_(const char *text)
-{
-    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
-    return text && *text != ']' ? text : NULL;
-}
-
-/* ---- JSON Pointer, RFC 6901 ---- */
-
-/* Returns what a character of a name becomes in a pointer, or NULL where it
- * stays as it is. */
-TCALL_SHARED_ const char *tcall_pointer_escape_(char c)
-{
-    return c == '~' ? "~0" : c == '/' ? "~1" : NULL;
-}
-
-/* Decodes one name of a pointer in place. Returns its new length, or -1 where
- * a ~ is followed by anything but 0 and 1. */
-TCALL_SHARED_ int tcall_pointer_unescape_(char *name, int len)
-{
-    int from, to = 0;
-    for (from = 0; from < len; from++) {
-        char c = name[from];
-        if (c == '~') {
-            char which = ++from < len ? name[from] : (char)0;
-            if (which != '0' && which != '1')
-                return -1;
-            c = which == '0' ? '~' : '/';
-        }
-        name[to++] = c;
-    }
-    return to;
-}
-
-/* Bytes of a name in a pointer of a URI, once it is decoded. */
-#define TCALL_NAME_MAX_ 64
-
-/* Decodes the next name of a JSON Pointer in the fragment of a URI, which is a
- * JSON string, from after its '/' on. Returns its length, -1 when it is
- * malformed or too long. */
-TCALL_SHARED_ int tcall_pointer_step_(const char **at,
-                                      char name[TCALL_NAME_MAX_])
-{
-    const char *p = *at;
-    int len = 0;
-    for (; *p != '/' && *p != '"'; len++) {
-        if (*p == '\\' || len == TCALL_NAME_MAX_)
-            return -1;
-        if (*p == '%') {
-            int high = tcall_hex_(p[1]), low = high < 0 ? -1 : tcall_hex_(p[2]);
-            if (low < 0)
-                return -1;
-            name[len] = (char)(high << 4 | low);
-            p += 3;
-        } else {
-            name[len] = *p++;
+    s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
+    s->halt = !s->depth;
+    if (!s->quiet) {
+        s->user->end(s);
+    } else if (s->quiet == s->depth + 1) {
+        s->quiet = 0;
+        if (s->raw) {
+            tcall_syntax_raw_ends_(s, at);
+            s->raw = false;
+            s->user->end(s);
         }
     }
-    *at = p;
-    return tcall_pointer_unescape_(name, len);
+}
+
+static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
+{
+    uint8_t bit = (uint8_t)(1 << (s->depth & 7)),
+            *open = &s->open[s->depth >> 3];
+    if (s->depth == TOOLCALL_MAX_DEPTH)
+        return tcall_syntax_fail_(s, TCALL_E_DEPTH, at);
+    s->object = *at == '{';
+    *open = (uint8_t)(s->object ? *open | bit : *open & ~bit);
+    s->depth++;
+    s->state = s->object ? TCALL_AT_FIRST_NAME_ : TCALL_AT_FIRST_;
+    return at + 1;
+}
+
+static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
+{
+    unsigned up;
+    if (*at != (s->object ? '}' : ']'))
+        return tcall_syntax_fail_(
+            s,
+            *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
+            at);
+    s->depth--;
+    up = s->depth - 1u;
+    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    tcall_syntax_value_ends_(s, at + 1);
+    return at + 1;
+}
+
+/* ---- strings ---- */
+
+/* Runs over bytes that stand for themselves, a word at a time. */
+static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks) /* the lowest is right: a borrow only goes up */
+            return at + (__builtin_ctzll(marks) >> 3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
+}
+
+/* The same with characters of several bytes. */
+static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
+                                       const char *end)
+{
+    for (;; at++) {
+        if (!s->utf.left) {
+            at = tcall_syntax_ascii_(at, end);
+            if (at == end || (unsigned char)*at < 0x80)
+                return at;
+        }
+        if (at == end)
+            return at;
+        if (!tcall_utf8_step_(&s->utf, (unsigned char)*at))
+            return tcall_syntax_fail_(s, TCALL_E_UTF8, at);
+        s->wide = true;
+    }
+}
+
+/* Decoded bytes of a string. */
+static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
+                                  size_t len)
+{
+    if (s->named)
+        s->user->name(s, bytes, len, false);
+    else
+        s->user->data(s, bytes, len);
+}
+
+static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
+                                       size_t len)
+{
+    s->state = TCALL_AT_COLON_;
+    if (!s->quiet && !s->user->name(s, name, len, true))
+        s->quiet = (uint8_t)(s->depth + 1);
+}
+
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+                                        const char *end)
+{
+    for (;;) {
+        const char *from = at;
+        char c;
+        at = tcall_syntax_plain_(s, at, end);
+        if (at > from && !s->quiet)
+            tcall_syntax_decoded_(s, from, (size_t)(at - from));
+        if (at == end || s->halt)
+            return at;
+        c = *at++;
+        if (c == '"') {
+            if (s->named)
+                tcall_syntax_named_(s, at, 0);
+            else
+                tcall_syntax_value_ends_(s, at);
+            return at;
+        }
+        if (c != '\\')
+            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
+                                      at - 1);
+        c = at < end ? tcall_unescape_(*at) : 0;
+        if (!c) {
+            s->state = TCALL_AT_ESCAPE_;
+            return at;
+        }
+        if (!s->quiet)
+            tcall_syntax_decoded_(s, &c, 1);
+        at++;
+    }
+}
+
+static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
+{
+    char bytes[4];
+    size_t len = tcall_utf8_(bytes, code);
+    s->state = TCALL_AT_STRING_;
+    s->wide |= len > 1;
+    if (!s->quiet)
+        tcall_syntax_decoded_(s, bytes, len);
+}
+
+static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
+{
+    char c = tcall_unescape_(*at);
+    if (s->state == TCALL_AT_HALF_) {
+        if (*at != '\\')
+            return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+        s->state = TCALL_AT_ESCAPE_;
+    } else if (*at == 'u') {
+        s->state = TCALL_AT_HEX_;
+        s->hex = 4;
+    } else if (!c || s->high) {
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    } else {
+        tcall_syntax_character_(s, (unsigned char)c);
+    }
+    return at + 1;
+}
+
+static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
+{
+    int digit = tcall_hex_(*at);
+    bool low;
+    s->unit = (uint16_t)(s->unit << 4 | digit);
+    if (digit < 0)
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    if (--s->hex)
+        return at + 1;
+    low = (s->unit & 0xFC00) == 0xDC00;
+    if (low != (s->high != 0))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    if ((s->unit & 0xFC00) == 0xD800) {
+        s->high = s->unit;
+        s->state = TCALL_AT_HALF_;
+        return at + 1;
+    }
+    tcall_syntax_character_(s, low ? 0x10000 +
+                                         ((uint32_t)(s->high & 0x3FF) << 10) +
+                                         (s->unit & 0x3FF)
+                                   : s->unit);
+    s->high = 0;
+    return at + 1;
+}
+
+/* ---- numbers, literals, values ---- */
+
+/* A part of a number or literal. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
+{
+    if (at > from && !s->quiet)
+        s->user->data(s, from, (size_t)(at - from));
+}
+
+static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
+                                         const char *end)
+{
+    const char *at = from;
+    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
+        if (*at != TCALL_BYTE_(s->literal))
+            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
+                                      at);
+    tcall_syntax_part_(s, from, at);
+    if (!TCALL_BYTE_(s->literal))
+        tcall_syntax_value_ends_(s, at);
+    return at;
+}
+
+static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
+                                        const char *end)
+{
+    const char *at = from;
+    uint8_t state = s->number, next = state;
+    for (; at < end; at++) {
+        next = tcall_number_next_(state, *at);
+        if (!next)
+            break;
+        state = next;
+    }
+    s->number = state;
+    if (!next && !tcall_number_ends_(state))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_part_(s, from, at);
+    if (!next)
+        tcall_syntax_value_ends_(s, at);
+    return at;
+}
+
+static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
+                                       const char *end)
+{
+    char c = *at;
+    if (c == ']' && s->state == TCALL_AT_FIRST_)
+        return tcall_syntax_close_(s, at);
+    if (!s->quiet) {
+        tcall_ask_ ask = s->user->begin(s, c);
+        if (ask != TCALL_HEAR_)
+            s->quiet = (uint8_t)(s->depth + 1);
+        s->raw = ask == TCALL_RAW_;
+        s->from = at;
+    }
+    if (c == '"') {
+        s->state = TCALL_AT_STRING_;
+        s->named = s->wide = false;
+        return tcall_syntax_string_(s, at + 1, end);
+    }
+    if (c == '{' || c == '[')
+        return tcall_syntax_open_(s, at);
+    if (c == '-' || tcall_is_digit_(c)) {
+        s->state = TCALL_AT_NUMBER_;
+        s->number = TCALL_N_START_;
+        return tcall_syntax_number_(s, at, end);
+    }
+    s->state = TCALL_AT_LITERAL_;
+    s->literal = tcall_literal_(c);
+    return tcall_syntax_literal_(s, at, end);
+}
+
+/* A name begins. Mostly it is all there and plain, and needs no memory. */
+static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
+                                      const char *end)
+{
+    const char *quote = tcall_syntax_ascii_(at, end);
+    if (quote < end && *quote == '"') {
+        tcall_syntax_named_(s, at, (size_t)(quote - at));
+        return quote + 1;
+    }
+    s->state = TCALL_AT_STRING_;
+    s->named = true;
+    s->wide = false;
+    return at;
+}
+
+/* What stands between tokens, and what follows it at once: a member is one
+ * turn. */
+static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
+                                      const char *end)
+{
+    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+        s->halt = s->lines && *at == '\n';
+        if (s->raw)
+            tcall_syntax_raw_ends_(s, at);
+        s->from = at + 1;
+        return at + 1;
+    }
+    switch (s->state) {
+    case TCALL_AT_FIRST_NAME_:
+        if (*at == '}')
+            return tcall_syntax_close_(s, at);
+        /* fall through */
+    case TCALL_AT_NAME_:
+        if (*at != '"')
+            return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
+        at = tcall_syntax_name_(s, at + 1, end);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+            return at;
+        /* fall through */
+    case TCALL_AT_COLON_:
+        if (*at != ':')
+            return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
+        s->state = TCALL_AT_VALUE_;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
+    case TCALL_AT_FIRST_:
+    case TCALL_AT_VALUE_:
+        at = tcall_syntax_value_(s, at, end);
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+            return at;
+        /* fall through */
+    case TCALL_AT_NEXT_:
+        if (*at != ',')
+            return tcall_syntax_close_(s, at);
+        s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
+        return at + 1;
+    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    }
+}
+
+/* The short way of bytes that come one by one: false for all but a string's. */
+TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
+                                                   const char *byte)
+{
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+        tcall_plain_run_(byte, byte + 1) == byte)
+        return false;
+    if (!s->quiet)
+        tcall_syntax_decoded_(s, byte, 1);
+    return true;
+}
+
+/* Eats a piece. Returns how many bytes: all, or up to where it halts. */
+TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
+                                        size_t len)
+{
+    const char *at = bytes, *end = bytes + len;
+    s->from = bytes;
+    s->halt = s->error != TCALL_OK;
+    while (at < end && !s->halt) {
+        switch (s->state) {
+        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
+        case TCALL_AT_ESCAPE_:
+        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
+        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
+        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
+        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
+        default: at = tcall_syntax_turn_(s, at, end);
+        }
+    }
+    if (s->raw)
+        tcall_syntax_raw_ends_(s, at);
+    return (size_t)(at - bytes);
+}
+
+/* Ends the text; a number at the root ends only here. Returns the error. */
+TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
+{
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+        tcall_syntax_feed_(s, " ", 1);
+    if (!s->error && s->state != TCALL_AT_DONE_)
+        tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
+    return s->error;
+}
+
+TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
+                                       const tcall_syntax_user_ *user)
+{
+    memset(s, 0, sizeof *s);
+    s->user = user;
 }
 
 /* ==========================================================================
@@ -7401,16 +8046,6 @@ tcall_type tcall_json_type(tcall_json v)
 TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
 {
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
-}
-
-/* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
-{
-    tcall_num_ n = tcall_num_read_(text);
-    /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
 }
 
 /* Whether two keys, the first of len bytes, are the same. */
@@ -7634,9 +8269,9 @@ double tcall_json_double(tcall_json v, double fallback)
 /* ==========================================================================
  * >>lenient
  *
- * Lenient reading has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses whatever
- * would not be JSON. So what comes out is JSON, or it is an error.
+ * A filter in front of a recogniser, which knows JSON's grammar for it: its
+ * state says which rewriting may begin here, and it refuses whatever would not
+ * be JSON. So what comes out is strict JSON, or it is an error.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -7650,38 +8285,30 @@ const char *tcall_fix_name(int i)
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
+/* Eats strict JSON, as tcall_syntax_feed_ does. */
+typedef size_t (*tcall_feed_)(tcall_syntax_ *s, const char *bytes, size_t len);
+
+/* What the filter says. */
+typedef struct tcall_lenient_result_ {
+    uint32_t fixes; /* TCALL_FIX_... that were needed */
+    size_t at;      /* offset in the text of the error, else of the first fix */
+    int error;
+} tcall_lenient_result_;
+
+#ifndef TOOLCALL_NO_LENIENT
+
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
+    tcall_syntax_ string; /* of a string in which the object stands */
+    tcall_syntax_ *into;  /* who gets the object, and how */
+    tcall_feed_ feed;
+    tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
     size_t where; /* offset of the error, else of the first fix */
-    char *out;
-    size_t cap, len; /* len counts what does not fit, too */
-    tcall_scan scan; /* of what is written */
 } tcall_lenient_;
-
-static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
-{
-    text->start = bytes.ptr ? bytes.ptr : "";
-    text->end = text->start + bytes.len;
-    text->out = NULL;
-    text->cap = text->len = 0;
-    text->fixes = 0;
-    text->where = 0;
-    text->error = TCALL_OK;
-}
-
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *scan)
-{
-    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
-}
-
-#ifndef TOOLCALL_NO_LENIENT
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
 
@@ -7701,30 +8328,35 @@ static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
     text->fixes |= fix;
 }
 
-/* ---- writing ---- */
+/* ---- feeding ---- */
 
-/* Writes JSON text, and feeds it to the scanner. The inside of a string need
- * not be JSON, which is known only at its end: that is no error here. */
+/* Feeds all bytes, also those after the end of the value. Returns how many were
+ * eaten: all, or those up to the error. */
+static size_t tcall_lenient_feed_(tcall_feed_ feed, tcall_syntax_ *s,
+                                  const char *bytes, size_t len)
+{
+    size_t eaten = 0, more;
+    do {
+        more = feed(s, bytes + eaten, len - eaten);
+        eaten += more;
+    } while (more && eaten < len && !s->error);
+    return eaten;
+}
+
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    size_t before = text->scan.pos;
-    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
-        tcall_lenient_fail_(text, text->scan.error);
+    tcall_syntax_ *s = text->state;
+    size_t eaten = tcall_lenient_feed_(
+        s == text->into ? text->feed : tcall_syntax_feed_, s, bytes, len);
+    if (s->error) {
+        tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += text->scan.pos - before;
+            text->where += eaten;
     }
-    if (text->len + len <= text->cap)
-        memcpy(text->out + text->len, bytes, len);
-    text->len += len;
 }
 
-static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
-{
-    tcall_lenient_put_(text, &c, 1);
-}
-
-/* Writes the next len bytes of the text as they are. */
+/* Feeds the next len bytes of the text as they are. */
 static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
     tcall_lenient_put_(text, text->at, len);
@@ -7733,16 +8365,11 @@ static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 
 /* ---- looking ahead ---- */
 
-static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
-                                      tcall_str bytes)
-{
-    return (size_t)(text->end - text->at) >= bytes.len &&
-           memcmp(text->at, bytes.ptr, bytes.len) == 0;
-}
-
 static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
+    size_t len = strlen(word);
+    return (size_t)(text->end - text->at) >= len &&
+           memcmp(text->at, word, len) == 0;
 }
 
 /* Returns the byte at an offset from here, 0 after the end. */
@@ -7768,38 +8395,28 @@ static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
     return true;
 }
 
-/* Skips the first word of a list, which ends with NULL, that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
-                                    const char *const *words, uint32_t fix)
+/* Skips the first word of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words,
+                                    uint32_t fix)
 {
-    for (; *words; words++)
-        if (tcall_lenient_skip_(text, *words, fix))
+    for (; *words; words += strlen(words) + 1)
+        if (tcall_lenient_skip_(text, words, fix))
             return true;
     return false;
 }
 
 /* ---- white space and comments ---- */
 
-static const char *const tcall_lenient_spaces_[] = {
-    "\xEF\xBB\xBF", /* byte order mark */
-    "\xC2\xA0",     /* no-break space */
-    "\xE2\x80\x80",
-    "\xE2\x80\x81",
-    "\xE2\x80\x82", /* quads to hair space */
-    "\xE2\x80\x83",
-    "\xE2\x80\x84",
-    "\xE2\x80\x85",
-    "\xE2\x80\x86",
-    "\xE2\x80\x87",
-    "\xE2\x80\x88",
-    "\xE2\x80\x89",
-    "\xE2\x80\x8A",
-    "\xE2\x80\xA8",
-    "\xE2\x80\xA9", /* line and paragraph separator */
-    "\xE2\x80\xAF", /* narrow no-break space */
-    "\xE2\x81\x9F", /* mathematical space */
-    "\xE3\x80\x80", /* ideographic space */
-    NULL};
+static const char tcall_lenient_spaces_[] =
+    "\xEF\xBB\xBF\0" /* byte order mark */
+    "\xC2\xA0\0"     /* no-break space */
+    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0\xE2\x80\x84\0"
+    "\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0\xE2\x80\x88\0\xE2\x80\x89\0"
+    "\xE2\x80\x8A\0"               /* quads to hair space */
+    "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
+    "\xE2\x80\xAF\0"               /* narrow no-break space */
+    "\xE2\x81\x9F\0"               /* mathematical space */
+    "\xE3\x80\x80\0";              /* ideographic space */
 
 /* Skips a comment up to its end, which the end of the text is for one that
  * lasts a line. */
@@ -7824,8 +8441,7 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
             text->at++;
         else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "*/");
-        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
-                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+        else if (tcall_lenient_skip_any_(text, "//\0#\0", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "\n");
         else if (text->next < 0x80 ||
                  !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
@@ -7842,34 +8458,37 @@ static bool tcall_lenient_alpha_(char c)
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Skips a special token of a chat template, <|name|>. */
+/* Skips a special token of a chat template: <|name|>, or as DeepSeek writes it,
+ * with wide bars (U+FF5C) and blocks (U+2581) for spaces. */
 static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
+    const char *from = text->at, *to;
+    bool wide = tcall_lenient_sees_(text, "<\xEF\xBD\x9C"), found;
+    if (!tcall_lenient_skip_any_(text, "<\xEF\xBD\x9C\0<|\0", 0))
         return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
+    to = text->at;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, 0)) ||
+           tcall_lenient_sees_(text, "\xE2\x96\x81"))
+        text->at += *text->at == '\xE2' ? 3 : 1;
+    found = text->at > to &&
+            tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>", 0);
+    to = found ? text->at : from;
+    text->at = from;
+    if (found)
+        tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at = to;
+    return found;
 }
 
 /* Skips a tag that a chat template put around the call. */
 static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
     return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+           tcall_lenient_skip_any_(text,
+                                   "<tool_call>\0</tool_call>\0"
+                                   "<function_call>\0</function_call>\0"
+                                   "<s>\0</s>\0",
+                                   TCALL_FIX_TAG);
 }
 
 /* Skips one end of a Markdown code block. */
@@ -7898,20 +8517,18 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the quote that closes the one that follows, or NULL. */
 static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const struct {
-        const char *open, *close;
-    } quotes[] = {{"\"", "\""},
-                  {"'", "'"},
-                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    static const char *const quotes[][2] = {{"\"", "\""},
+                                            {"'", "'"},
+                                            {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                                            {"\xE2\x80\x98", "\xE2\x80\x99"}};
     size_t i;
     for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
-        if (tcall_lenient_sees_(text, quotes[i].open))
-            return quotes[i].close;
+        if (tcall_lenient_sees_(text, quotes[i][0]))
+            return quotes[i][1];
     return NULL;
 }
 
-/* Writes a byte that JSON wants escaped and that came without. */
+/* Feeds a byte that JSON wants escaped and that came without. */
 static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -7922,20 +8539,8 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, TCALL_E_NUL);
     escape[4] = digits[c >> 4];
     escape[5] = digits[c & 15];
-    if (text->inside)
-        tcall_lenient_put_char_(text, c);
-    else
-        tcall_lenient_put_(text, escape, sizeof escape);
+    tcall_lenient_put_(text, escape, sizeof escape);
     text->at++;
-}
-
-/* Writes what a valid escape means; a pair of surrogates is two of them. */
-static void tcall_lenient_decode_(tcall_lenient_ *text)
-{
-    const char *escape = text->at;
-    char out[4];
-    text->at += tcall_escape_len_(escape);
-    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
 /* Returns the length of what can be copied at once: one byte or escape, and
@@ -7961,8 +8566,6 @@ static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else if (text->inside && *text->at == '\\') {
-            tcall_lenient_decode_(text);
         } else {
             tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
@@ -7978,19 +8581,17 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
     if (*quote != '"')
         tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
                                                 : TCALL_FIX_SMART_QUOTE);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     text->at += strlen(quote);
     tcall_lenient_content_(text, quote);
     closed = text->at;
     if (!tcall_lenient_skip_(text, quote, 0))
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth ? tcall_lenient_is_cut_(text)
-                           : tcall_lenient_sees_(text, "```"))) {
+        !(text->state->depth ? tcall_lenient_is_cut_(text)
+                             : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -7998,8 +8599,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 
 /* ---- numbers, words, keys ---- */
 
-/* Writes the 0 that is missing before a point or after it, if it is, and
- * returns the state of the number. */
+/* Feeds the 0 that is missing before a point or after it, if it is, and returns
+ * the state of the number. */
 static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
     char c = tcall_lenient_ahead_(text, 0);
@@ -8009,11 +8610,12 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
     if (!before && !after)
         return state;
     tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
-    tcall_lenient_put_char_(text, '0');
+    tcall_lenient_put_(text, "0", 1);
     return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. The recogniser
+ * sees its end in the bracket or comma that follows; else in a blank. */
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
@@ -8032,13 +8634,15 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     }
     to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&text->scan, " ", 1);
         tcall_lenient_blank_(text);
-        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/")) {
+            if (!text->state->depth || !tcall_lenient_ends_(text, ",]}"))
+                tcall_lenient_put_(text, " ", 1);
             return;
+        }
     }
     tcall_lenient_skip_(text, ".", 0);
-    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    cut = text->state->depth && tcall_lenient_is_cut_(text);
     text->at = cut ? text->end : from;
     tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
@@ -8065,26 +8669,17 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text)
  * arguments means that there are none. */
 static void tcall_lenient_literal_(tcall_lenient_ *text)
 {
-    static const struct {
-        const char *word, *json;
-        uint32_t fix;
-    } literals[] = {
-        {"true", "true", 0},
-        {"false", "false", 0},
-        {"null", "null", 0},
-        {"True", "true", TCALL_FIX_PYTHON},
-        {"False", "false", TCALL_FIX_PYTHON},
-        {"None", "null", TCALL_FIX_PYTHON},
-    };
+    static const char *const words[] = {"true", "false", "null",
+                                        "True", "False", "None"};
     const char *from = text->at, *json = NULL;
     bool cut = false;
     size_t i, len = 0;
     while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
         len++;
-    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
-        const char *word = literals[i].word;
-        if (tcall_lenient_skip_(text, word, literals[i].fix))
-            json = literals[i].json;
+    for (i = 0; !json && i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i];
+        if (tcall_lenient_skip_(text, word, i < 3 ? 0 : TCALL_FIX_PYTHON))
+            json = words[i % 3];
         cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
@@ -8094,7 +8689,7 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
     }
-    if (*json == 'n' && text->scan.depth == 0) {
+    if (*json == 'n' && text->state->depth == 0) {
         tcall_lenient_fix_(text, TCALL_FIX_NULL);
         json = "{}";
     }
@@ -8109,31 +8704,32 @@ static void tcall_lenient_key_(tcall_lenient_ *text)
            tcall_lenient_ahead_(text, len) == '$')
         len++;
     tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_copy_(text, len);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
 }
 
-/* Reads a comma, which is written only when no closing bracket follows it. */
+/* Reads a comma, which is fed only when no closing bracket follows it. */
 static void tcall_lenient_comma_(tcall_lenient_ *text)
 {
     text->at++;
     tcall_lenient_blank_(text);
-    if (text->next == (text->scan.object ? '}' : ']'))
+    if (text->next == (text->state->object ? '}' : ']'))
         tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        tcall_lenient_put_char_(text, ',');
+        tcall_lenient_put_(text, ",", 1);
 }
 
 /* ---- the value and what may be around it ---- */
 
-/* Reads one piece of the value. What needs no rewriting is left to the scanner,
- * right or wrong. */
+/* Reads one piece of the value. What needs no rewriting is left to the
+ * recogniser, right or wrong. */
 static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    uint8_t state = text->scan.state;
-    bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
-    bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
+    uint8_t state = text->state->state;
+    bool value = state == TCALL_AT_VALUE_ || state == TCALL_AT_FIRST_;
+    bool key = state == TCALL_AT_NAME_ || state == TCALL_AT_FIRST_NAME_;
+    bool after = state == TCALL_AT_NEXT_ || state == TCALL_AT_NUMBER_;
     const char *quote = tcall_lenient_quote_(text);
     if (text->next < 0)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
@@ -8148,10 +8744,25 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
     else if (key &&
              (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
         tcall_lenient_key_(text);
-    else if (state == TCALL_S_NEXT_ && text->next == ',')
+    else if (after && text->next == ',')
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
+}
+
+/* Skips the language of a fence. Behind a blank it is one only where a value
+ * follows it: a word alone is the value. */
+static void tcall_lenient_language_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    while (tcall_lenient_ahead_(text, 0) == ' ')
+        text->at++;
+    while (tcall_lenient_letter_(text))
+        text->at++;
+    tcall_lenient_blank_(text);
+    if (from < text->end && *from == ' ' && text->next != '{' &&
+        !tcall_lenient_quote_(text))
+        text->at = from;
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -8161,16 +8772,49 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
     do {
         tcall_lenient_blank_(text);
         if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
-            while (tcall_lenient_letter_(text))
-                text->at++;
+            tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
     } while (tcall_lenient_tag_(text));
 }
 
+/* Skips the same value again; only white space between its tokens may differ.
+ * With comments or smart quotes in the text nothing may. */
+static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
+{
+    const char *at = text->at;
+    char quote = 0;
+    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
+    for (; value < to; value++, at++) {
+        const char *one = value, *other = at;
+        while (!quote && !exact && tcall_is_space_(*value))
+            value++;
+        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+            at++;
+        if (at == text->end || *at != *value)
+            return false;
+        /* a blank on one side only must not part a word */
+        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
+            !strchr("{}[]:,\"'", *at))
+            return false;
+        if (quote && *value == '\\') {
+            value++;
+            if (++at == text->end || *at != *value)
+                return false;
+        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
+            quote = (char)(quote ? 0 : *value);
+        }
+    }
+    tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+    text->at = at;
+    return true;
+}
+
 /* Skips what may come after the value: the same value again, brackets that
  * close nothing, a comma, tags and a fence. */
-static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
+static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
 {
     bool repeats = true; /* only directly after the value */
     for (;;) {
@@ -8178,10 +8822,9 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
         if (text->next < 0)
             return;
         if (repeats && text->next == '{' &&
-            tcall_lenient_sees_bytes_(text, value)) {
-            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
-            text->at += value.len;
-        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_again_(text, value, to))
+            continue;
+        if (tcall_lenient_ends_(text, "]},")) {
             tcall_lenient_fix_(text, text->next == ','
                                          ? TCALL_FIX_PUNCTUATION
                                          : TCALL_FIX_EXTRA_CLOSER);
@@ -8200,189 +8843,262 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
                   : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text. */
-static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
+/* ---- an object in a string ---- */
+
+static tcall_ask_ tcall_lenient_begin_(tcall_syntax_ *s, char first)
 {
-    text->at = from;
-    text->len = 0;
-    text->error = TCALL_OK;
-    tcall_scan_init(&text->scan, NULL, NULL, NULL);
+    (void)s;
+    (void)first;
+    return TCALL_HEAR_;
 }
 
-/* Writes the inside of the string at from, decoded. quote closes the string;
- * without one, all the rest of the text is the inside. */
-static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
-                                  const char *quote)
+/* What the string says goes on. */
+static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    text->inside = true;
-    tcall_lenient_restart_(text, from);
-    if (quote)
-        tcall_lenient_string_(text, quote);
+    tcall_lenient_ *text = (tcall_lenient_ *)(void *)s;
+    tcall_lenient_feed_(text->feed, text->into, bytes, len);
+}
+
+static void tcall_lenient_end_(tcall_syntax_ *s)
+{
+    (void)s;
+}
+
+static const tcall_syntax_user_ tcall_lenient_user_ = {
+    NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
+
+/* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
+ * NULL. */
+static const char *tcall_lenient_slash_(const tcall_lenient_ *text)
+{
+    const char *at = text->at;
+    if (tcall_lenient_ahead_(text, 0) != '{')
+        return NULL;
+    do
+        at++;
+    while (at < text->end && tcall_is_space_(*at));
+    return at < text->end && *at == '\\' ? at : NULL;
+}
+
+/* What was fed is one object, or there is an error at this place. That it is
+ * broken JSON says no more than that: only one who hears it can know better. */
+static void tcall_lenient_object_(tcall_lenient_ *text, const char *at,
+                                  uint32_t fix, int error)
+{
+    const tcall_syntax_ *s = text->into;
+    bool heard =
+        s->error && (s->error > TCALL_E_TRUNCATED ||
+                     s->error < TCALL_E_BRACKETS || s->error == TCALL_E_NUL);
+    text->at = at;
+    if (!s->error && s->state == TCALL_AT_DONE_ && s->open[0] & 1)
+        tcall_lenient_fix_(text, fix);
     else
-        tcall_lenient_content_(text, "\"");
-    text->at = from;
+        tcall_lenient_fail_(text, heard                   ? s->error
+                                  : s->depth && !s->error ? TCALL_E_TRUNCATED
+                                                          : error);
 }
 
-/* Whether what was written ends with a bracket or a string still open. */
-static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
-{
-    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
-           (text->scan.depth || !text->inside);
-}
-
-/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
- * It must be a valid inside as a whole, and an object; else the first error
- * stays. */
-static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
-{
-    int error = text->error;
-    size_t where = text->where;
-    tcall_lenient_restart_(text, from);
-    tcall_lenient_put_char_(text, '"');
-    tcall_lenient_content_(text, "\"");
-    tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end) {
-        bool whole = tcall_scan_done_(&text->scan);
-        if (whole)
-            tcall_lenient_inside_(text, from, NULL);
-        if (whole && tcall_scan_is_object_(&text->scan)) {
-            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
-            return;
-        }
-        if (tcall_lenient_unclosed_(text))
-            error = TCALL_E_TRUNCATED;
-    }
-    text->error = error;
-    text->where = where;
-}
-
-/* Reads the value and what is after it. A string is read again: its inside is
- * meant. */
+/* Reads the value and what is after it. A string, or what could be the inside
+ * of one, is read for what it says. */
 static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
+    const char *from = text->at, *slash = tcall_lenient_slash_(text), *to;
+    bool quoted = tcall_lenient_quote_(text) != NULL;
+    if (slash || quoted)
+        text->state = &text->string;
+    if (slash) {
+        tcall_lenient_put_(text, "\"", 1);
+        tcall_lenient_content_(text, "\"");
+        tcall_lenient_put_(text, "\"", 1);
+        if (!text->error && text->at == text->end) {
+            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                                  TCALL_E_BAD_KEY);
+            return;
+        }
+        text->at = slash;
+        text->error = TCALL_OK;
+        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        return;
+    }
     do {
         tcall_lenient_blank_(text);
-        if (text->scan.depth && tcall_lenient_is_cut_(text))
+        if (text->state->depth && tcall_lenient_is_cut_(text))
             tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && !tcall_scan_done_(&text->scan));
-    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
-        text->start[text->where] == '\\') {
-        tcall_lenient_escaped_(text, from);
-        return;
-    }
+    } while (!text->error && text->state->state != TCALL_AT_DONE_);
     if (!text->error)
-        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
-    if (!text->error && quote)
-        tcall_lenient_inside_(text, from, quote);
-    text->at = from;
-    if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
-                                      ? TCALL_E_TRUNCATED
-                                      : TCALL_E_NOT_OBJECT);
-    else if (text->inside)
-        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
+        tcall_lenient_after_(text, from, to);
+    if (!text->error)
+        tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
+                              TCALL_E_NOT_OBJECT);
 }
 
-/* Reads the text: an error, or an object of text->len bytes is written. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+/* Reads bytes as leniently as it may, and feeds the object that is meant, in
+ * strict JSON, to a recogniser that has just begun, by feed: at most 6 bytes
+ * for one of the text, and 2. One pass; the text is neither changed nor kept.
+ * Returns out->error, after which what was fed is of no use: that of the text,
+ * or of whoever hears the recogniser. With TOOLCALL_NO_LENIENT nothing is read:
+ * then it is the error that out came with, that of the strict reading. */
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    text->where = 0;
-    text->fixes = 0;
-    text->inside = false;
-    tcall_lenient_restart_(text, text->start);
-    tcall_lenient_before_(text);
-    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_value_(text);
+    tcall_lenient_ text;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
+    text.state = text.into = into;
+    text.feed = feed;
+    text.fixes = 0;
+    text.error = TCALL_OK;
+    text.where = 0;
+    tcall_lenient_before_(&text);
+    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(&text);
     } else {
-        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
-        tcall_lenient_put_(text, "{}", 2);
+        tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(&text, "{}", 2);
     }
+    out->fixes = text.fixes;
+    out->at = text.where;
+    return out->error = text.error;
 }
 
 #else
 
 /* What is wrong stays wrong. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    (void)text;
+    (void)bytes;
+    (void)into;
+    (void)feed;
+    return out->error;
 }
 
 #endif /* TOOLCALL_NO_LENIENT */
 
 /* ---- both readings ---- */
 
+/* Who gets what is rewritten: writes it, and counts its tokens. */
+typedef struct tcall_rewritten_ {
+    tcall_syntax_ syntax;
+    tcall_scan scan;
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
+} tcall_rewritten_;
+
+static size_t tcall_rewritten_feed_(tcall_syntax_ *s, const char *bytes,
+                                    size_t len)
+{
+    tcall_rewritten_ *to = (tcall_rewritten_ *)(void *)s;
+    size_t eaten = tcall_syntax_feed_(s, bytes, len);
+    tcall_scan_feed(&to->scan, bytes, eaten);
+    if (eaten && to->len + eaten <= to->cap)
+        memcpy(to->out + to->len, bytes, eaten);
+    to->len += eaten;
+    return eaten;
+}
+
+static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* It hears nothing. */
+static const tcall_syntax_user_ tcall_rewritten_user_ = {
+    NULL, tcall_rewritten_begin_, NULL, NULL};
+
+static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
+                          size_t cap, tcall_lenient_result_ *result)
+{
+    tcall_syntax_begin_(&to->syntax, &tcall_rewritten_user_);
+    tcall_scan_init(&to->scan, NULL, NULL, NULL);
+    to->out = out;
+    to->cap = cap;
+    to->len = 0;
+    return tcall_lenient_read_(result, text, &to->syntax,
+                               tcall_rewritten_feed_);
+}
+
+/* Whether the scanner saw one whole object: the bit of the outermost level
+ * stays when it is closed. */
+static bool tcall_scan_is_object_(tcall_scan *scan)
+{
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
+}
+
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
-static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
-                                    tcall_tok *tok, size_t cap)
+static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
+                                    bool strict, tcall_tok *tok, size_t cap,
+                                    tcall_lenient_result_ *result)
 {
-    tcall_str whole =
-        tcall_slice_(text->start, (size_t)(text->end - text->start));
-    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
-    size_t where = text->scan.pos;
-    text->len = whole.len;
-    if (tcall_scan_is_object_(&text->scan))
+    int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
+    size_t where = to->scan.pos;
+    to->len = text.len;
+    result->fixes = 0;
+    result->at = 0;
+    if (tcall_scan_is_object_(&to->scan))
         return TCALL_OK;
     if (error == TCALL_OK) {
         error = TCALL_E_NOT_OBJECT;
         where = 0;
     }
-    text->error = error;
-    text->where = where;
-    tcall_lenient_rewrite_(text);
-    if (!strict || text->error)
-        return text->error;
-    text->where = where;
+    result->error = error;
+    result->at = where;
+    if (tcall_rewrite_(to, text, NULL, 0, result) < 0 || !strict)
+        return result->error;
+    result->at = where;
     return error;
 }
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
-static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
-                                  tcall_tok *tok, size_t count)
+static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
+                                  char *out, tcall_tok *tok, size_t count,
+                                  tcall_lenient_result_ *result)
 {
-    text->out = out;
-    text->cap = text->len;
-    if (text->fixes) {
-        tcall_lenient_rewrite_(text);
-        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
-                             count);
+    if (result->fixes) {
+        tcall_rewrite_(to, text, out, to->len, result);
+        tcall_scan_tokenize_(&to->scan, tcall_slice_(out, to->len), tok, count);
     } else {
-        memcpy(out, text->start, text->len);
+        memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
                           void *mem, size_t size)
 {
-    tcall_lenient_ reading;
+    tcall_rewritten_ to;
+    tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
     size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
     tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
-    tcall_lenient_open_(&reading, text);
-    error = tcall_arguments_measure_(&reading, strict, tok, cap);
-    count = reading.scan.tokens;
+    error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
+    count = to.scan.tokens;
     if (error == TCALL_OK &&
-        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        (to.len >= INT_MAX || count > INT_MAX / sizeof *tok))
         error = TCALL_E_LIMIT;
     if (error == TCALL_OK) {
-        out->fixes = reading.fixes;
-        out->used = skew + count * sizeof *tok + reading.len + 1;
+        out->fixes = result.fixes;
+        out->used = skew + count * sizeof *tok + to.len + 1;
         error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
     if (error == TCALL_OK) {
         char *json = (char *)(tok + count);
-        error = tcall_arguments_write_(&reading, json, tok, count);
+        error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
             out->root = tcall_json_cursor_(json, tok);
     }
-    out->at = reading.where;
+    out->at = result.at;
     return error < 0 ? error : (int)count;
 }
 
@@ -11641,7 +12357,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     begins = tcall_keywords_[op].begins;
     if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (begins != '*' && tcall_type_at_(&begins) != tcall_type_at_(p))
+    if (begins != '*' && tcall_text_type_(&begins) != tcall_text_type_(p))
         return tcall_sc_malformed_(c, p, begins);
     if (tcall_keywords_[op].applies == TCALL_ASSERTS_ || op == TCALL_K_REF_) {
         tcall_sc_assert_(c, op, key, p);
@@ -12099,7 +12815,7 @@ static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     tcall_str s = tcall_ev_of_(e, tok);
     tcall_num_ n;
-    if (--e->steps < 0 || tcall_type_at_(p) != type)
+    if (--e->steps < 0 || tcall_text_type_(p) != type)
         return false;
     if (type == TCALL_STRING)
         return tcall_text_same_(p, s);
@@ -12354,7 +13070,7 @@ TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
         if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
-        type = tcall_type_at_(s.ptr);
+        type = tcall_text_type_(s.ptr);
         *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))

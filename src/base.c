@@ -375,6 +375,16 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
+/* Larger numbers would be infinity to most readers. */
+TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+{
+    tcall_num_ n = tcall_num_read_(text);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+}
+
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
  * where it is exactly that. Returns false when it does not fit: then it is the
  * end of the range that it is beyond. */

@@ -220,6 +220,17 @@ TCALL_API const char *tcall_error_text(int error);
  * "system", "security", "cancelled" or "timeout". */
 TCALL_API const char *tcall_error_type(int error);
 
+/* Types of JSON; TCALL_MISSING where there is no value. */
+typedef enum tcall_type {
+    TCALL_MISSING,
+    TCALL_NULL,
+    TCALL_BOOL,
+    TCALL_NUMBER,
+    TCALL_STRING,
+    TCALL_ARRAY,
+    TCALL_OBJECT
+} tcall_type;
+
 /* A UTF-8 character that has begun. */
 typedef struct tcall_utf_ {
     uint8_t left, low, high; /* bytes to come; bounds of the next one */

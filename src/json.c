@@ -37,16 +37,6 @@ TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
     return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
 }
 
-/* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
-{
-    tcall_num_ n = tcall_num_read_(text);
-    /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
-}
-
 /* Whether two keys, the first of len bytes, are the same. */
 static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
                                     int len, const tcall_tok *other)

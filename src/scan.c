@@ -1,6 +1,6 @@
 #pragma once
 #include "scan.h"
-#include "base.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>scan
@@ -73,21 +73,10 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 #define TCALL_NEEDS_DECODE_ \
     64 /* string with escapes, long number or exponent */
 
-/* Of the value that starts at p. */
-TCALL_SHARED_ unsigned tcall_type_at_(const char *p)
-{
-    return *p == '"'   ? TCALL_STRING
-           : *p < 'A'  ? TCALL_NUMBER
-           : *p == '{' ? TCALL_OBJECT
-           : *p == '[' ? TCALL_ARRAY
-           : *p == 'n' ? TCALL_NULL
-                       : TCALL_BOOL;
-}
-
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
     tcall_tok *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_type_at_(p);
+    t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
     t->span = 1;
@@ -773,7 +762,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
                                         memchr(start, 'E', len)))
         flags |= TCALL_NEEDS_DECODE_;
     tok[i].type =
-        (int)tcall_type_at_(start - (made.type == JSMN_STRING)) | flags;
+        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
     tok[i].start = made.start;
     tok[i].end = made.end;
     tok[i].span = 1;
@@ -837,50 +826,3 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 }
 
 #endif /* TOOLCALL_JSMN */
-
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
-{
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
-}

@@ -71,17 +71,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
-/* Types of JSON; TCALL_MISSING where there is no value. */
-typedef enum tcall_type {
-    TCALL_MISSING,
-    TCALL_NULL,
-    TCALL_BOOL,
-    TCALL_NUMBER,
-    TCALL_STRING,
-    TCALL_ARRAY,
-    TCALL_OBJECT
-} tcall_type;
-
 /* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
  * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
  * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS

@@ -721,7 +721,7 @@ static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
     begins = tcall_keywords_[op].begins;
     if (begins == 's')
         return tcall_sc_schema_(c, op, p, p);
-    if (begins != '*' && tcall_type_at_(&begins) != tcall_type_at_(p))
+    if (begins != '*' && tcall_text_type_(&begins) != tcall_text_type_(p))
         return tcall_sc_malformed_(c, p, begins);
     if (tcall_keywords_[op].applies == TCALL_ASSERTS_ || op == TCALL_K_REF_) {
         tcall_sc_assert_(c, op, key, p);

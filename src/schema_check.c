@@ -213,7 +213,7 @@ static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
 {
     tcall_str s = tcall_ev_of_(e, tok);
     tcall_num_ n;
-    if (--e->steps < 0 || tcall_type_at_(p) != type)
+    if (--e->steps < 0 || tcall_text_type_(p) != type)
         return false;
     if (type == TCALL_STRING)
         return tcall_text_same_(p, s);
@@ -468,7 +468,7 @@ TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
     if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
         if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
             return 0;
-        type = tcall_type_at_(s.ptr);
+        type = tcall_text_type_(s.ptr);
         *mark = TCALL_MARK_JSON_;
         if (type == TCALL_NULL ||
             (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))

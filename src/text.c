@@ -1,12 +1,88 @@
 #pragma once
-#include "scan.c"
+#include "base.c"
 
 /* ==========================================================================
  * >>text: walking over JSON text
  *
- * For text that the scanner accepted. In other text these find anything, but
- * read nothing after its NUL.
+ * For text that was accepted: a schema, or what was checked. White space is
+ * stepped over. In other text these find anything, but read nothing after its
+ * NUL. A string may have been decoded where it lies: then it begins with a byte
+ * that no text has, its content is ended by NUL, and what it got shorter by is
+ * white space. All of these read both forms.
  */
+
+/* In place of the quote of a string that was decoded; the latter where its
+ * content has NULs: the same byte, behind the NUL that ends it, ends it then.
+ */
+#define TCALL_DECODED_      ((char)0xFE)
+#define TCALL_DECODED_NULS_ ((char)0xFF)
+
+TCALL_SHARED_ bool tcall_text_is_string_(const char *text)
+{
+    return *text == '"' || (*text & 0xFE) == 0xFE;
+}
+
+/* Returns the type of the value at text. */
+TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
+{
+    return tcall_text_is_string_(text) ? TCALL_STRING
+           : *text < 'A'               ? TCALL_NUMBER
+           : *text == '{'              ? TCALL_OBJECT
+           : *text == '['              ? TCALL_ARRAY
+           : *text == 'n'              ? TCALL_NULL
+                                       : TCALL_BOOL;
+}
+
+/* ---- escapes ---- */
+
+/* Returns the length of the escape at p in a string that the scanner accepted:
+ * a pair of surrogates is one of 12 bytes. */
+TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+{
+    if (p[1] != 'u')
+        return 2;
+    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
+}
+
+/* Four hex digits. */
+static uint32_t tcall_unit_(const char *p)
+{
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
+    return unit;
+}
+
+/* Decodes the escapes of a string that the scanner accepted; new length. */
+TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
+{
+    char *to = out;
+    while (p < end) {
+        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
+        size_t n = (size_t)((run ? run : end) - p);
+        uint32_t cp;
+        memmove(to, p, n);
+        to += n;
+        if (!run)
+            break;
+        p = run + 2;
+        if (p[-1] != 'u') {
+            *to++ = tcall_unescape_(p[-1]);
+            continue;
+        }
+        cp = tcall_unit_(p);
+        p += 4;
+        if (cp >= 0xD800 && cp <= 0xDBFF) {
+            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
+            p += 6;
+        }
+        to += tcall_utf8_(to, cp);
+    }
+    return (size_t)(to - out);
+}
+
+/* ---- from value to value ---- */
 
 TCALL_SHARED_ const char *tcall_text_space_(const char *text)
 {
@@ -27,16 +103,32 @@ TCALL_SHARED_ bool tcall_text_closes_(const char *text)
     return (*text | 0x20) == '}' || !*text;
 }
 
+/* Returns what follows the string at text. */
+TCALL_SHARED_ const char *tcall_text_string_end_(const char *text)
+{
+    char mark = *text++;
+    if (mark == TCALL_DECODED_)
+        return text + strlen(text) + 1;
+    if (mark == '"')
+        for (; *text && *text != '"'; text++)
+            text += *text == '\\' && text[1];
+    else
+        while (*text != TCALL_DECODED_NULS_)
+            text++;
+    return text + (*text != 0);
+}
+
 /* Returns the end of the value that starts at text. It need not be valid: a NUL
  * ends it. */
 TCALL_SHARED_ const char *tcall_text_skip_(const char *text)
 {
     int depth = 0;
     do {
-        if (*text == '"') {
-            for (text++; *text && *text != '"'; text++)
-                text += *text == '\\' && text[1];
-        } else if (*text == '{' || *text == '[') {
+        if (tcall_text_is_string_(text)) {
+            text = tcall_text_string_end_(text);
+            continue;
+        }
+        if (*text == '{' || *text == '[') {
             depth++;
         } else if (tcall_text_closes_(text)) {
             depth--;
@@ -57,16 +149,33 @@ TCALL_SHARED_ const char *tcall_text_value_(const char *key)
     return tcall_text_space_(key + (*key == ':'));
 }
 
+/* Returns the first key or element of a container, NULL where there is none. */
+TCALL_SHARED_ const char *tcall_text_first_(const char *text)
+{
+    if (!text || (*text != '{' && *text != '['))
+        return NULL;
+    text = tcall_text_space_(text + 1);
+    return tcall_text_closes_(text) ? NULL : text;
+}
+
+/* Returns the key or element after the value that ends here, or NULL. */
+TCALL_SHARED_ const char *tcall_text_after_(const char *end)
+{
+    end = tcall_text_space_(end);
+    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+}
+
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
 {
     return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
-/* Returns the string at text without its quotes, its escapes as they are. */
+/* Returns the string at text without its quotes, its escapes, if it has not
+ * been decoded, as they are. */
 TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
-    tcall_str string = tcall_text_verbatim_(text);
-    return tcall_slice_(text + 1, string.len - 2);
+    size_t len = (size_t)(tcall_text_string_end_(text) - text);
+    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
 /* Decodes an escape or one byte of a JSON string at *at, and moves
@@ -116,21 +225,22 @@ typedef struct tcall_text_bytes_ {
     uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
-TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *quote)
-{
-    tcall_text_bytes_ bytes;
-    bytes.at = quote + 1;
-    bytes.end = NULL;
-    bytes.next = bytes.count = 0;
-    return bytes;
-}
-
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
 {
     tcall_text_bytes_ bytes;
     bytes.at = text.ptr;
     bytes.end = text.ptr + text.len;
     bytes.next = bytes.count = 0;
+    return bytes;
+}
+
+TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
+{
+    tcall_text_bytes_ bytes;
+    if (*string != '"')
+        return tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
+    bytes.end = NULL;
     return bytes;
 }
 
@@ -195,7 +305,8 @@ TCALL_SHARED_ bool tcall_text_equal_(const char *text, const char *other)
 /* Returns whether the value at text is a string, and this word. */
 TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
 {
-    return *text == '"' && tcall_text_same_(text, tcall_str_of(word));
+    return tcall_text_is_string_(text) &&
+           tcall_text_same_(text, tcall_str_of(word));
 }
 
 /* Returns the key of the member of the object at text that has this name; in an
@@ -228,12 +339,131 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
     return text ? tcall_text_value_(text) : NULL;
 }
 
-/* Returns the first element, or NULL where there is none or text is no array.
- */
-TCALL_SHARED_ const char *tcall_text_first_(const char *text)
+/* ---- equality ---- */
+
+/* Returns the key of the object at text that is equal to this one, or NULL. */
+TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
 {
-    text = text && *text == '[' ? tcall_text_next_(text + 1) : NULL;
-    return text && *text != ']' ? text : NULL;
+    text = tcall_text_first_(text);
+    while (text && !tcall_text_equal_(text, key))
+        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
+    return text;
+}
+
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the number of members or elements. */
+TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
+{
+    bool object = *text == '{';
+    uint32_t count = 0;
+    for (text = tcall_text_first_(text); text; count++)
+        text = tcall_text_after_(
+            tcall_text_skip_(object ? tcall_text_value_(text) : text));
+    return count;
+}
+
+/* Returns whether two values are equal, but for what is in them. */
+static bool tcall_text_alike_(const char *a, const char *b)
+{
+    tcall_type type = tcall_text_type_(a);
+    if (type != tcall_text_type_(b))
+        return false;
+    if (type == TCALL_NUMBER) {
+        tcall_num_ x = tcall_text_number_(a), y = tcall_text_number_(b);
+        return tcall_num_compare_(&x, &y) == 0;
+    }
+    if (type == TCALL_STRING)
+        return tcall_text_equal_(a, b);
+    if (type < TCALL_STRING)
+        return *a == *b;
+    return tcall_text_count_(a) == tcall_text_count_(b);
+}
+
+/* Returns whether two values are equal: in whatever order members are, 1 and
+ * 1.0 too. Of each container of a that is open the key or element at hand lies
+ * in open, and what it is compared with before it. What it takes comes off
+ * *steps; they are negative, and no two values equal, when they or the room in
+ * open did not do. */
+TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
+                                          const char **open, size_t room,
+                                          int32_t *steps)
+{
+    const char **top = open, *key;
+    for (;;) {
+        if (--*steps < 0 || !tcall_text_alike_(a, b))
+            return false;
+        key = tcall_text_first_(a);
+        if (key) {
+            if ((size_t)(top - open) + 2 > room) {
+                *steps = -1;
+                return false;
+            }
+            *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
+            *top++ = b;
+            *top++ = key;
+            b = tcall_text_first_(b);
+        }
+        while (!key && top > open) { /* a is whole: to what comes after it */
+            bool object = *top[-2] == '{';
+            key = tcall_text_after_(tcall_text_skip_(
+                object ? tcall_text_value_(top[-1]) : top[-1]));
+            if (!key) {
+                b = *(top -= 2);
+                continue;
+            }
+            top[-1] = key;
+            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
+        }
+        if (!key)
+            return true;
+        a = key;
+        if (*top[-2] == '{') {
+            b = tcall_text_find_(top[-2], key);
+            if (!b)
+                return false;
+            *steps -= (int32_t)((b - top[-2]) / 16);
+            a = tcall_text_value_(key);
+            b = tcall_text_value_(b);
+        }
+    }
+}
+
+/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
+static uint32_t tcall_text_hash_part_(const char **at)
+{
+    tcall_type type = tcall_text_type_(*at);
+    const char *part = *at, *digit;
+    uint32_t hash;
+    tcall_num_ n;
+    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
+        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
+        ++*at;
+        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
+    }
+    *at = tcall_text_skip_(part);
+    if (type == TCALL_STRING)
+        return tcall_text_hash_(tcall_text_bytes_of_(part));
+    if (type != TCALL_NUMBER)
+        return (unsigned char)*part;
+    n = tcall_text_number_(part);
+    hash = (uint32_t)(n.top * 4 + n.sign);
+    for (digit = n.first; n.sign && digit <= n.last;)
+        hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
+    return n.sign ? hash : 1;
+}
+
+/* Returns a hash that equal values share: a sum over the names and scalars. */
+TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
+{
+    const char *end = tcall_text_skip_(text);
+    uint32_t sum = 0;
+    while (text < end)
+        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    return sum;
 }
 
 /* ---- JSON Pointer, RFC 6901 ---- */

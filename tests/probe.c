@@ -3,6 +3,7 @@
  *
  *     probe json FILE...                     accept or reject, strict RFC 8259
  *     probe shapes FILE...                   the same by the decoder of shapes
+ *     probe told                             {"tool","input"}: what is wrong
  *     probe args                             {"input","schema"?,"mode"?}
  *     probe schema                           {"schema","data","draft"?}
  *     probe read PROVIDER [--split N] [--block BYTES]
@@ -43,6 +44,8 @@ int main(int argc, char **argv)
         return probe_json(argc - 2, argv + 2);
     if (strcmp(verb, "shapes") == 0)
         return probe_shapes(argc - 2, argv + 2);
+    if (strcmp(verb, "told") == 0)
+        return probe_told(stdin, stdout);
     if (strcmp(verb, "args") == 0)
         return probe_args(stdin, stdout);
     if (strcmp(verb, "schema") == 0)
@@ -57,10 +60,11 @@ int main(int argc, char **argv)
         return probe_call(argv[2], stdin, stdout);
     if (strcmp(verb, "turn") == 0)
         return probe_turn(stdin, stdout);
-    fprintf(stderr, "usage: probe json FILE... | shapes FILE... | args | "
-                    "schema | "
-                    "read PROVIDER [--split N] [--block BYTES] | "
-                    "write PROVIDER | pick | call TOOLS.json | "
-                    "turn\n");
+    fprintf(stderr,
+            "usage: probe json FILE... | shapes FILE... | told | args | "
+            "schema | "
+            "read PROVIDER [--split N] [--block BYTES] | "
+            "write PROVIDER | pick | call TOOLS.json | "
+            "turn\n");
     return 2;
 }

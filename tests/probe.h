@@ -16,6 +16,7 @@ char *probe_text(tcall_json v);
 
 /* probe_shapes.c */
 int probe_shapes(int count, char **files);
+int probe_told(FILE *in, FILE *out);
 
 /* probe_args.c */
 int probe_args(FILE *in, FILE *out);

@@ -1,0 +1,73 @@
+#pragma once
+#include "node.h"
+#include "pattern.h"
+
+/* ==========================================================================
+ * >>compile: JSON Schema
+ *
+ * A schema is compiled to nodes that point back into its own text, which may
+ * lie in flash and must stay where it is, as must the nodes. An assertion that
+ * is not supported, or malformed, refuses the whole schema; nothing is ever
+ * silently dropped.
+ *
+ *   eager  compile once, into memory that stays:
+ *            n = tcall_schema_compile(&schema, text, mem, size, draft);
+ *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each check
+ *
+ * A schema that was refused, or is zero, accepts nothing.
+ */
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* The draft of a schema that has no $schema. Of $schema the URIs of these are
+ * known, with or without an empty fragment; others are refused. */
+typedef enum tcall_draft {
+    TCALL_DRAFT_2020,
+    TCALL_DRAFT_2019,
+    TCALL_DRAFT_7,
+    TCALL_DRAFT_6,
+    TCALL_DRAFT_4
+} tcall_draft;
+
+/* The steps that compiling, or one check, may cost. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
+/* The schemas that may look at one value at the same time, alternatives
+ * counted; each takes 24 bytes of scratch memory. */
+#ifndef TOOLCALL_MAX_FRAMES
+#define TOOLCALL_MAX_FRAMES 1024
+#endif
+
+/* A compiled schema, or why there is none. */
+typedef struct tcall_schema {
+    const char *text;
+    size_t len;
+    size_t need; /* bytes of memory to compile it, also when they did not fit */
+    const char *reason; /* why it was refused, or NULL */
+    const char *remedy; /* what its author can do, or NULL */
+    size_t at;          /* where in the text the reason is */
+    /* private */
+    const tcall_node *root;
+    size_t used;     /* of the memory, as long as the schema is in use */
+    uint16_t width;  /* frames of one value, at most */
+    uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
+    uint32_t search; /* scratch memory that its largest pattern takes */
+} tcall_schema;
+
+/* Compiles a schema: text is one JSON value, an object, true or false, and
+ * outlives *out. Returns the bytes of mem used; TCALL_E_MEMORY when out->need
+ * bytes are wanted (mem may be NULL and size 0, to ask); or TCALL_E_SCHEMA,
+ * and tcall_write_schema_error says what to change. mem is aligned to pointers,
+ * and stays where it is. */
+TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
+                                   size_t size, tcall_draft draft);
+/* Writes why a schema was refused as one line of text: the place as a JSON
+ * Pointer, what is wrong there, and what its author can do:
+ *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
+TCALL_API int tcall_write_schema_error(tcall_writer *w,
+                                       const tcall_schema *schema);
+
+#endif /* TOOLCALL_NO_SCHEMA */

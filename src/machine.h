@@ -1,0 +1,168 @@
+#pragma once
+#include "node.h"
+#include "syntax.h"
+
+/* ==========================================================================
+ * >>machine: bytes in, checked text and structs out
+ *
+ * A machine is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against what may come,
+ * writes it as checked text, and stores it where a shape has a place for it:
+ *
+ *     tcall_machine machine;
+ *     tcall_machine_desc desc = {0};
+ *
+ *     desc.target.node = schema.root;
+ *     desc.target.rows = schema.rows;
+ *     desc.text = text, desc.size = sizeof text;
+ *     desc.arena = arena, desc.arena_size = sizeof arena;
+ *     tcall_machine_init(&machine, &desc);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_machine_feed(&machine, bytes, len);
+ *     if (tcall_machine_end(&machine) == TCALL_OK)
+ *         run(machine.text, machine.len);
+ *
+ * Checked text is strict and compact JSON: members and items in the order in
+ * which they came, numbers with their digits, every character in one spelling,
+ * coercions applied, ended by NUL. It is never longer than what came. What
+ * misses its schema or shape is a fault, and reading goes on; wrong syntax ends
+ * it.
+ *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it, in the arena.
+ */
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+/* The comparisons, characters and names that one text may cost. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
+/* Coercions of one text that are kept; further ones are only counted. */
+#define TCALL_COERCIONS_ 8
+
+typedef struct tcall_machine tcall_machine;
+
+/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+typedef struct tcall_rows tcall_rows;
+
+/* What may come, and where it goes: one of object, shape and node; with none of
+ * them any value may come. */
+typedef struct tcall_target {
+    const tcall_object *object; /* in flash; out is its struct */
+    const tcall_shape *shape;   /* in flash; its offset counts from out */
+    const tcall_node *node;
+    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    void *out;
+} tcall_target;
+
+/* How to read. Zero: any JSON value, of which no text is kept. The memories
+ * stay the caller's and live as long as the machine. */
+typedef struct tcall_machine_desc {
+    tcall_target target;
+    char *text;  /* for the checked text, or NULL, if the target is zero */
+    size_t size; /* one more than the JSON text has bytes is enough */
+    void *arena; /* for frames, aligned to pointers */
+    size_t arena_size; /* 1 KB does for most; see tcall_schema */
+    /* tcall_coerce: what misses its node, but means one that all admit, becomes
+     * that, see there. NULL: it does not. */
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
+    bool for_c;  /* strings with U+0000 and numbers beyond the range of double
+                  * are refused with TCALL_E_NUL and TCALL_E_RANGE */
+    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
+     * there; so far target is the hole's own. */
+    void (*hole)(tcall_machine *machine, tcall_target *target);
+    void *user; /* for hole */
+} tcall_machine_desc;
+
+/* One thing that is wrong. Its place is an offset in the checked text, from
+ * which the way to it can be walked out. 24 bytes on 32 bits. */
+typedef struct tcall_fault {
+    uint8_t role;    /* private */
+    uint8_t keyword; /* TCALL_ON_... */
+    uint16_t count;  /* REQUIRED: which name; ENUM and the like: 0; else
+                      * characters, items, members, matches; 0xFFFF: or more */
+    uint32_t at;     /* of the value; of an unknown or double name, the name */
+    const tcall_node *node; /* that it misses, or NULL: it misses shape */
+    const tcall_row *row;   /* of node; NULL: its types; one that brought a node
+                             * that is false: the row of the parent */
+    const tcall_shape *shape;   /* that it misses, or NULL */
+    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+} tcall_fault;
+
+/* What happened to a value that was coerced. */
+enum {
+    TCALL_COERCED_TEXT_,  /* it was a string that held it */
+    TCALL_COERCED_WORD_,  /* the same, True or False */
+    TCALL_COERCED_ABSENT_ /* it was null, and its member is left out; at is
+                           * where the object begins */
+};
+
+typedef struct tcall_coercion {
+    uint32_t at; /* offset in the checked text */
+    uint8_t how; /* TCALL_COERCED_... */
+} tcall_coercion;
+
+typedef union tcall_slot_ tcall_slot_;
+typedef struct tcall_frame_ tcall_frame_;
+typedef struct tcall_open_ tcall_open_;
+
+struct tcall_machine {
+    tcall_syntax_ syntax; /* private */
+
+    int error;     /* TCALL_OK; TCALL_E_INVALID after a fault; syntax: why */
+    uint16_t peak; /* frames that were needed at a time */
+    size_t at;     /* bytes accepted so far; after an error, where */
+    char *text;    /* the checked text, or NULL */
+    size_t len;    /* of it so far */
+    uint8_t fault_count, coercion_count;     /* 255: or more */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
+
+    /* private */
+    tcall_machine_desc is;
+    uint8_t types; /* of the value that is read */
+    bool named, inner, mended, brings, known, more, failed;
+    uint16_t first, frames;    /* the run of the value; slots in use */
+    uint32_t token, key;       /* in the text: the value, the member at hand */
+    uint32_t again, again_end; /* text that is read instead of the bytes */
+    size_t length, followed;   /* of the string, decoded */
+    int32_t steps, whole;
+    tcall_slot_ *slot;      /* the arena: frames from here, */
+    tcall_open_ *open;      /* open containers from its end: the innermost */
+    const tcall_node *sole; /* that is for the member at hand, or NULL */
+    char *to;               /* where a text is stored, or NULL */
+    uint16_t room;          /* for it */
+};
+
+/* Prepares to read one JSON value. A descriptor that cannot work is
+ * TCALL_E_USAGE, an arena that is too small TCALL_E_MEMORY, here and from then
+ * on. */
+TCALL_API int tcall_machine_init(tcall_machine *machine,
+                                 const tcall_machine_desc *desc);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a fault, when reading goes on; or the error that ended it: that of the
+ * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
+ * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_machine_feed does,
+ * TCALL_E_TRUNCATED where the value is not complete, and TCALL_E_NOT_OBJECT.
+ * Only after TCALL_OK may text and struct be used. */
+TCALL_API int tcall_machine_end(tcall_machine *machine);
+
+/* For tcall_machine_desc.coerce: reads a string or null that no node admits as
+ * what is meant. A string becomes the value whose JSON text it is (True and
+ * False are true and false), where that is admitted; an optional property that
+ * is null is left out. Private: is called when such a value ends. */
+TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+
+#ifndef TOOLCALL_STATIC
+/* All keywords of JSON Schema that tcall_node.rows may have. */
+TCALL_API const tcall_rows tcall_schema_rows;
+#endif
+
+#endif /* TOOLCALL_NO_SCHEMA */
