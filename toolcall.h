@@ -57,7 +57,6 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
@@ -2017,11 +2016,6 @@ TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
  * changes. */
 TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
                                tcall_item *item);
-/* Drops the oldest turn. Returns false if there is only one. */
-TCALL_API bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
  * >>tools: definitions and the registry
@@ -2063,51 +2057,48 @@ typedef enum tcall_safety {
  * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
  * after WILL_CHECK_CONSENT, a call that hydration refused fails after
  * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
- * X(NAME, name, when): */
-#define TCALL_STAGES(X)                                           \
-    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
-    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
-    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
-    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
-    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
-    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
-    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
-    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
-    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
-    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
-    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
-    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
-    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
-    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
-    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
-    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
-    X(AROUND_EXECUTE, "around_execute", GOING)                    \
-    X(WILL_EXECUTE, "will_execute", INNER)                        \
-    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
-    X(ON_RETRY, "on_retry", INNER)                                \
-    X(ON_GIVE_UP, "on_give_up", INNER)                            \
-    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
-    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
-    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
-    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
-    X(ON_ERROR, "on_error", FAILED)                               \
-    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
-    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
-    X(ON_METRICS, "on_metrics", ALWAYS)                           \
-    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
-    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+ * X(NAME, when): */
+#define TCALL_STAGES(X)                  \
+    X(WILL_BIND_SERVICES, GOING)         \
+    X(WILL_CREATE_CONTEXT, GOING)        \
+    X(DID_CREATE_CONTEXT, DID_GOING)     \
+    X(WILL_AUTHORIZE, GOING)             \
+    X(WILL_CHECK_CONSENT, GOING)         \
+    X(WILL_CHECK_FLAGS, GOING)           \
+    X(WILL_ACQUIRE_QUOTA, GOING)         \
+    X(WILL_ACQUIRE_SEMAPHORE, GOING)     \
+    X(WILL_PARSE_INPUT, GOING)           \
+    X(WILL_VALIDATE_INPUT, GOING)        \
+    X(WILL_NORMALIZE_INPUT, GOING)       \
+    X(WILL_REDACT_INPUT, GOING)          \
+    X(WILL_INJECT_SECRETS, GOING)        \
+    X(WILL_READ_CACHE, GOING)            \
+    X(DID_CACHE_HIT, DID_HIT)            \
+    X(DID_CACHE_MISS, DID_GOING)         \
+    X(AROUND_EXECUTE, GOING)             \
+    X(WILL_EXECUTE, INNER)               \
+    X(DID_EXECUTE, DID_INNER)            \
+    X(ON_RETRY, INNER)                   \
+    X(ON_GIVE_UP, INNER)                 \
+    X(WILL_WRITE_CACHE, WELL)            \
+    X(WILL_REDACT_OUTPUT, WELL)          \
+    X(WILL_VALIDATE_OUTPUT, WELL)        \
+    X(WILL_TRANSFORM_OUTPUT, WELL)       \
+    X(ON_ERROR, FAILED)                  \
+    X(WILL_AUDIT, ALWAYS)                \
+    X(DID_AUDIT, DID_ALWAYS)             \
+    X(ON_METRICS, ALWAYS)                \
+    X(DID_RELEASE_SEMAPHORE, DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, DID_ALWAYS)     \
+    X(WILL_FINALIZE, ALWAYS)
 
 /* TCALL_WILL_EXECUTE and the others; TCALL_STAGE_COUNT is their number. */
 typedef enum tcall_stage {
-#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+#define TCALL_X_(NAME, when) TCALL_##NAME,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
         TCALL_STAGE_COUNT
 } tcall_stage;
-
-/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
-TCALL_API const char *tcall_stage_name(int stage);
 
 /* A function that is called at a stage: a row of a const table. Higher
  * priority comes earlier, at did_... stages later; equal ones in the order of
@@ -2136,7 +2127,8 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools look up by name: tcall_find_service. */
+/* Something that hooks and tools look up by name:
+ * tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -2246,7 +2238,7 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: need not be sent */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
     TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
@@ -2505,11 +2497,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
                          const tcall_pick_opts *opts, tcall_picked *picks,
                          int max);
 
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
-                                  int count);
-
 /* Writes how picks came about, as a JSON object for logs: the scorers; terms of
  * the input with the number of tools that have them and their weight; picks
  * with score and reason ("matched weather, city", "pinned", "timed out"); tools
@@ -2759,11 +2746,8 @@ TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
 TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, which stays its owner's, looked up by name
- * in the call, then in its session, then in the registry; NULL when there is
- * none. */
-TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
-/* Returns the same, which stays its owner's, but the call fails with
- * TCALL_E_SERVICE when there is none. */
+ * in the call, then in its session, then in the registry. Where there is none
+ * it returns NULL, and the call fails with TCALL_E_SERVICE. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
@@ -2936,10 +2920,6 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
  * >>records: what programs and logs read of a call
  */
 
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
@@ -2947,10 +2927,6 @@ TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
  * agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* Writes the definition of a tool as a JSON object: name, title, description,
- * parameters and output, which are schemas; what it lacks is left out. Returns
- * the writer's error, see >>write. */
-TCALL_API int tcall_write_definition(tcall_writer *w, const tcall_tool *tool);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3162,12 +3138,6 @@ typedef struct tcall_answer {
  * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
  * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
-/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
- * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
- * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
- * Returns TCALL_OK where it did, or where there are calls: of those that were
- * cut each says so itself. */
-TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3826,13 +3796,14 @@ TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
  * error nothing has changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
- * answer that did not end by itself is one of those of tcall_answer_ending, and
- * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
- * small for an answer or a call: the model never reads half of a result, unless
- * a notice in it says so. In a block of the size that is needed then, the turn
- * gets further. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
+ * an answer that did not end by itself TCALL_E_LENGTH, _REFUSED (it was
+ * filtered), _QUEUED, _UNHANDLED (stop_text may say what is not handled here)
+ * or _EMPTY, and what came of its text stays; TCALL_E_APPROVAL, where calls
+ * wait for a verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the
+ * block is too small for an answer or a call: the model never reads half of a
+ * result, unless a notice in it says so. In a block of the size that is needed
+ * then, the turn gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
  * the block is too small for the conversation and another turn like the last,
@@ -11937,30 +11908,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text: what is wrong, and what the author
+ * can do. The first one stays in the schema, and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 typedef struct tcall_sc_ {
@@ -14206,279 +14167,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 #endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
- * >>schema_review: what no value can ever be right for
- *
- * A schema may compile and still be one that its author did not mean: bounds
- * that leave nothing between them, required names that are forbidden, a default
- * that is refused, arguments that cannot be an object. That is no error of JSON
- * Schema, so only tools are reviewed for it, when they are registered.
- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-#ifndef TOOLCALL_NO_REVIEW
-
-typedef struct tcall_sr_ {
-    tcall_schema *schema;
-    const tcall_author_ *author;
-    tcall_block block; /* what is free after the program */
-    tcall_check check;
-} tcall_sr_;
-
-static void tcall_sr_fault_(tcall_sr_ *review, const char *at,
-                            const char *reason, const char *remedy)
-{
-    tcall_schema_fault_(review->schema, review->author,
-                        (size_t)(at - review->schema->text), reason, remedy);
-}
-
-/* -- Bounds --------------------------------------------------------------- */
-
-/* Is there a value between two bounds, which are for the same? */
-static bool tcall_sr_between_(const tcall_schema *s, uint32_t low,
-                              uint32_t high)
-{
-    const tcall_node_ *node = s->program;
-    int above = tcall_node_op_(&node[low]), below = tcall_node_op_(&node[high]);
-    bool open = above == TCALL_K_ABOVE_ || below == TCALL_K_BELOW_;
-    tcall_num_ least, most;
-    if (tcall_keyword_counts_(above))
-        return node[low].arg <= node[high].arg;
-    least =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, low), node[low].arg));
-    most =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, high), node[high].arg));
-    return tcall_num_compare_(&least, &most) < !open;
-}
-
-/* Compares each lower bound of a schema with each upper one. */
-static void tcall_sr_bounds_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema), low, high;
-    for (low = schema + 1; low < end; low = tcall_node_after_(node, low))
-        for (high = schema + 1; high < end;
-             high = tcall_node_after_(node, high)) {
-            const tcall_keyword_ *least =
-                &tcall_keywords_[tcall_node_op_(&node[low])];
-            const tcall_keyword_ *most =
-                &tcall_keywords_[tcall_node_op_(&node[high])];
-            if (least->bound == TCALL_AT_LEAST_ &&
-                most->bound == TCALL_AT_MOST_ && least->type == most->type &&
-                !tcall_sr_between_(s, low, high))
-                tcall_sr_fault_(review, tcall_node_at_(s, low),
-                                "lower bound that leaves nothing under the "
-                                "upper one:",
-                                "change one of them");
-        }
-}
-
-/* -- Names ---------------------------------------------------------------- */
-
-/* Finds the names that a schema requires and does not permit. */
-static void tcall_sr_names_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema);
-    uint32_t map = tcall_node_child_(node, schema, end, TCALL_K_PROPERTIES_);
-    uint32_t list = tcall_node_child_(node, schema, end, TCALL_K_REQUIRED_);
-    uint32_t more = tcall_node_child_(node, schema, end, TCALL_K_ADDITIONAL_);
-    uint32_t i = list + 1, next = map + 1;
-    int32_t steps = INT32_MAX;
-    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
-        tcall_node_child_(node, schema, end, TCALL_K_PATTERNS_))
-        return;
-    for (; i < tcall_node_after_(node, list); i++) {
-        const char *at = tcall_node_at_(s, i);
-        tcall_text_bytes_ name = tcall_text_bytes_of_(at);
-        uint32_t property =
-            map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
-        if (property)
-            next = tcall_node_after_(node, property);
-        else
-            tcall_sr_fault_(review, at,
-                            "name that additionalProperties forbids",
-                            "add it to properties");
-    }
-}
-
-/* -- Values --------------------------------------------------------------- */
-
-enum { TCALL_SR_ERRORS_ = 8 };
-
-/* Takes memory for a value and for what is wrong with it, and checks it. */
-static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    tcall_block *block = &review->block;
-    tcall_check *check = &review->check;
-    char *copy = (char *)tcall_block_take_(block, text.len);
-    tcall_tok *tokens;
-    tcall_json value;
-    size_t count;
-    check->errors = (tcall_validation_error *)tcall_block_take_(
-        block, TCALL_SR_ERRORS_ * sizeof *check->errors);
-    if (!copy || !check->errors)
-        return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
-    tcall_json_parse(&value, copy, text.len, NULL, 0, &count);
-    tokens = (tcall_tok *)tcall_block_take_(block, count * sizeof *tokens);
-    if (!tokens)
-        return TCALL_E_MEMORY;
-    tcall_json_parse(&value, copy, text.len, tokens, count, &count);
-    check->error_cap = TCALL_SR_ERRORS_;
-    check->memory = tcall_block_gap_(block);
-    check->size = tcall_block_free_(block);
-    return tcall_schema_check_at_(review->schema, node, value, check);
-}
-
-/* Checks a value in JSON text against the schema at a node. Its errors can be
- * read until the next one is checked; without room there are none. */
-static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    size_t high = review->block.high;
-    int r;
-    memset(&review->check, 0, sizeof review->check);
-    r = tcall_sr_try_(review, node, text);
-    review->block.high = high;
-    return r;
-}
-
-/* Tells of a default that its schema refuses. JSON Schema asks nothing of
- * defaults, and many that are published are wrong: it is a note. A null is what
- * generators write for none. */
-static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
-{
-    const char *text =
-        tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    if (!text || *text == 'n' ||
-        tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
-            TCALL_E_INVALID)
-        return;
-    tcall_schema_remark_(
-        review->schema, review->author, (size_t)(text - review->schema->text),
-        "default that its own schema refuses:", "change one of them");
-}
-
-/* Tells of keywords that others may check: here they say nothing. */
-static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
-{
-    static const char *const rows[][2] = {
-        {"nullable", "give null as one of its types"},
-        {"format", "say it by pattern or enum, or check it in the tool"}};
-    const char *value = tcall_node_value_(review->schema, schema);
-    size_t i;
-    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *text = tcall_text_get_(value, rows[i][0]);
-        if (text && *text != 'f') /* nullable: false */
-            tcall_schema_remark_(review->schema, review->author,
-                                 (size_t)(text - review->schema->text),
-                                 "keyword that is not checked:", rows[i][1]);
-    }
-}
-
-/* Does this error of {} mean that no object is right, whatever is in it? What
- * `then` and `else` say counts only for some. */
-static bool tcall_sr_refuses_objects_(const tcall_schema *s,
-                                      const tcall_validation_error *error)
-{
-    const tcall_node_ *node = s->program;
-    const char *at = tcall_node_at_(s, error->node);
-    uint32_t up = error->node;
-    for (; up; up = tcall_node_parent_(node, up)) {
-        int op = tcall_node_op_(&node[up]);
-        if (op == TCALL_K_THEN_ || op == TCALL_K_ELSE_)
-            return false;
-    }
-    switch (error->keyword) {
-    case TCALL_K_NEVER_:
-    case TCALL_K_TYPE_: return true;
-    case TCALL_K_NOT_:
-        return tcall_node_after_(node, error->node) == error->node + 1;
-    case TCALL_K_CONST_: return *at != '{';
-    case TCALL_K_ENUM_:
-        for (at = tcall_text_next_(at + 1); *at != ']' && *at != '{';)
-            at = tcall_text_next_(tcall_text_skip_(at));
-        return *at == ']';
-    default: return false;
-    }
-}
-
-/* Arguments are an object: the root has to take one. */
-static void tcall_sr_object_(tcall_sr_ *review)
-{
-    const tcall_check *check = &review->check;
-    const tcall_schema *s = review->schema;
-    size_t i;
-    tcall_sr_check_(review, 0, tcall_str_of("{}"));
-    for (i = 0; i < check->error_count && i < check->error_cap; i++)
-        if (tcall_sr_refuses_objects_(s, &check->errors[i])) {
-            tcall_sr_fault_(
-                review, tcall_text_space_(s->text),
-                "parameters must take an object:", "arguments are one");
-            break;
-        }
-}
-
-/* -- Entry ---------------------------------------------------------------- */
-
-/* Reviews one schema of a program. */
-static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
-{
-    tcall_sr_bounds_(review, schema);
-    tcall_sr_names_(review, schema);
-    tcall_sr_default_(review, schema);
-    tcall_sr_unchecked_(review, schema);
-}
-
-/* Is this the node of a schema, and not of a keyword, list or map? */
-static bool tcall_sr_is_schema_(const tcall_node_ *node)
-{
-    int op = tcall_node_op_(node);
-    return node->word & TCALL_SPANS_ && !(node->word & TCALL_IS_LIST_) &&
-           op < TCALL_K_COUNT_ && op != TCALL_K_PATTERN_;
-}
-
-/* Reviews a schema whose program lies in the free part of the block; the rest
- * of that is scratch memory. Values are checked where it has room: no block has
- * to be larger for what only its author can mend. Returns TCALL_OK or
- * TCALL_E_SCHEMA. */
-TCALL_SHARED_ TCALL_NOINLINE_ int
-tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
-                     const tcall_block *block, bool arguments)
-{
-    tcall_sr_ review;
-    uint32_t i;
-    review.schema = schema;
-    review.author = author;
-    review.block = *block;
-    tcall_block_grow_(&review.block, schema->need);
-    if (arguments)
-        tcall_sr_object_(&review);
-    for (i = 0; i < schema->nodes; i = tcall_node_into_(schema->program, i))
-        if (tcall_sr_is_schema_(&schema->program[i]))
-            tcall_sr_schema_(&review, i);
-    return schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
-}
-
-#else
-
-/* Without the review a schema that compiles will do. */
-TCALL_SHARED_ int tcall_schema_review_(tcall_schema *schema,
-                                       const tcall_author_ *author,
-                                       const tcall_block *block, bool arguments)
-{
-    (void)schema;
-    (void)author;
-    (void)block;
-    (void)arguments;
-    return TCALL_OK;
-}
-
-#endif /* TOOLCALL_NO_REVIEW */
-#endif /* TOOLCALL_NO_SCHEMA */
-
-/* ==========================================================================
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
@@ -14750,33 +14438,6 @@ TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
 {
     return item->kind == TCALL_ITEM_USER ||
            (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
-}
-
-bool tcall_chat_drop(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            return true;
-        }
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
-    }
-    return false;
-}
-
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop(chat))
-            return false;
-    return true;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -15468,8 +15129,51 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
     }
 }
 
-/* A schema of a row must compile, and mean something. A validator of the user's
- * decides itself what it can check. */
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether a list of values in JSON text has an object. */
+static bool tcall_lists_object_(const char *list)
+{
+    const char *at = tcall_text_next_(list + 1);
+    while (*at != ']' && *at != '{')
+        at = tcall_text_next_(tcall_text_skip_(at));
+    return *at == '{';
+}
+
+/* Returns whether an object may be right for a schema of a program: only what
+ * says so whatever is in the object counts. */
+static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
+                                 int depth)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
+    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
+    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
+        const char *at = tcall_node_at_(s, i);
+        switch (tcall_node_op_(&node[i])) {
+        case TCALL_K_REF_:
+            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+            break;
+        case TCALL_K_ALLOF_:
+            for (each = i + 1; takes && each < tcall_node_after_(node, i);
+                 each = tcall_node_after_(node, each))
+                takes = tcall_takes_objects_(s, each, depth - 1);
+            break;
+        case TCALL_K_NOT_: /* of all objects, not of some */
+            takes = tcall_node_after_(node, i) > i + 1 ||
+                    !tcall_takes_objects_(s, i, 0);
+            break;
+        case TCALL_K_CONST_: takes = *at == '{'; break;
+        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        default: break;
+        }
+    }
+    return takes;
+}
+
+/* A schema of a row must compile, and parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
 static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
                              const char *text)
 {
@@ -15486,8 +15190,13 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     r = tcall_tool_compile_for_(tc, schema, text, &author);
     if (r < 0)
         return r;
-    return tcall_schema_review_(schema, &author, &tc->block,
-                                text == judged->tool->parameters);
+    if (text != judged->tool->parameters ||
+        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(schema, &author,
+                        (size_t)(tcall_text_space_(text) - text),
+                        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles one schema of a row, for the report. */
@@ -15615,7 +15324,7 @@ enum {
 
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+#define TCALL_X_(NAME, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
@@ -17607,7 +17316,10 @@ static size_t tcall_pick_bytes_(const tcall_tool *tool)
     return count.len;
 }
 
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+/* Returns the bytes of the definitions that the registry permits and that need
+ * not be sent; a token is about four of them. */
+static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+                                int count)
 {
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
@@ -17629,7 +17341,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     memset(&event, 0, sizeof event);
     event.picks = picks;
     event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved(tc, picks, count);
+    event.bytes = tcall_pick_saved_(tc, picks, count);
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
@@ -17825,7 +17537,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
     const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int error;
@@ -18629,16 +18341,6 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
  * >>context
  */
 
-const char *tcall_stage_name(int stage)
-{
-    static const char names[][25] = {
-#define TCALL_X_(NAME, name, when) name,
-        TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-    };
-    return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
-}
-
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
 {
@@ -18742,7 +18444,7 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-void *tcall_find_service(const tcall_ctx *cx, const char *name)
+static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
@@ -18765,7 +18467,7 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service(cx, name);
+    void *object = tcall_find_service_(cx, name);
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
@@ -21172,71 +20874,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>records
  */
 
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (tcall_int)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
-
-int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
-{
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(tool->name));
-    if (tool->title)
-        tcall_write_pair_(out, "title", tcall_str_of(tool->title));
-    tcall_write_pair_(out, "description", tcall_str_of(tool->description));
-    if (tool->shape) {
-        tcall_write_key(out, "parameters");
-        tcall_write_shape(out, tool->shape);
-    } else if (tool->parameters) {
-        tcall_write_key(out, "parameters");
-        tcall_write_verbatim(
-            out, tcall_text_verbatim_(tcall_text_space_(tool->parameters)));
-    }
-    if (tool->output) {
-        tcall_write_key(out, "output");
-        tcall_write_verbatim(
-            out, tcall_text_verbatim_(tcall_text_space_(tool->output)));
-    }
-    return tcall_write_close(out, '}');
-}
-
 /* Writes which call it is: its id and, where an agent made it, its place. */
 TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
                                          const tcall_call *call)
@@ -22602,24 +22239,6 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
-}
-
-int tcall_answer_ending(const tcall_answer *answer)
-{
-    if (answer->calls)
-        return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
-    if (answer->pending)
-        return TCALL_E_QUEUED;
-    if (answer->has_text)
-        return TCALL_OK;
-    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -27403,6 +27022,36 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
+/* Drops the oldest turn. Returns false if there is only one. */
+static bool tcall_chat_drop_(tcall_chat *chat)
+{
+    char *first = chat->block->base + chat->start;
+    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    tcall_item item;
+    bool speaks = true; /* an image of the user was last */
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
+            memmove(first, first + item_at, len - item_at);
+            chat->block->low -= item_at;
+            return true;
+        }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
+        item_at = at;
+    }
+    return false;
+}
+
+/* Drops oldest turns until so many bytes of the block are free. Returns false
+ * if the last turn is in the way. */
+static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
+{
+    while (tcall_block_free_(chat->block) < bytes)
+        if (!tcall_chat_drop_(chat))
+            return false;
+    return true;
+}
+
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -27412,7 +27061,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room(&agent->chat, all / 3 + more);
+        tcall_chat_make_room_(&agent->chat, all / 3 + more);
     return block->low != before;
 }
 
@@ -27578,7 +27227,7 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room(chat, size))
+    if (!tcall_chat_make_room_(chat, size))
         block->low = chat->start; /* the last turn has to go, too */
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
@@ -27844,6 +27493,27 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
             '\0';
 }
 
+/* Returns why an answer without calls did not end by itself. Returns TCALL_OK
+ * where it did, or where there are calls: of those that were cut each says so
+ * itself. */
+static int tcall_answer_ending_(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
+}
+
 /* Takes the answer over from the reader and returns what is wrong with it, or
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
@@ -27862,7 +27532,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (!agent->turn.plan && agent->answer.calls &&
         agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
 }
 
 /* Does an answer with this error stay in the conversation? One that did not end
@@ -27871,7 +27541,7 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 {
     return error == TCALL_OK ||
            (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending(&agent->answer));
+            error == tcall_answer_ending_(&agent->answer));
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
