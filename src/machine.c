@@ -26,10 +26,10 @@ enum { /* what a frame's verdict is to its parent */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
-                             * its business */
-    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
+    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
+                              * its business */
+    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
     TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
 };
@@ -41,13 +41,13 @@ enum {
 /* One node at work on a value. 24 bytes on 32 bits. */
 struct tcall_frame_ {
     uint8_t role, flags;
-    uint16_t parent;        /* the frame that is told */
+    uint16_t parent; /* the frame that is told */
     const tcall_node *node;
-    const tcall_row *by;    /* the row that brought it; of a group: its own */
-    uint32_t came;          /* members, by their index, the first 32 */
-    uint16_t branch;        /* the frame that began its branch; 0: none */
-    uint16_t count;         /* the member at hand; of a group: verdicts */
-    uint32_t met;           /* required members that came */
+    const tcall_row *by; /* the row that brought it; of a group: its own */
+    uint32_t came;       /* members, by their index, the first 32 */
+    uint16_t branch;     /* the frame that began its branch; 0: none */
+    uint16_t count;      /* the member at hand; of a group: verdicts */
+    uint32_t met;        /* required members that came */
 };
 
 /* A shape at work on a value: alone, for a shape has no branches. It begins as
@@ -250,10 +250,9 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
                                 uint8_t code, uint32_t at, size_t count)
 {
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
-    static const uint8_t keywords[] TCALL_FLASH_ = {
-        0,
+    static const uint8_t keywords[] TCALL_FLASH_ = {0,
 #define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
-        TCALL_MISFITS(TCALL_X_)
+                                                    TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
     };
     tcall_fault fault;
@@ -297,9 +296,9 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
                            (char *)filled.out);
     } else if (filled.shape) {
-        tcall_shapes_push_(m, filled.shape, NULL,
-                           tcall_store_place_(filled.shape,
-                                              (char *)filled.out));
+        tcall_shapes_push_(
+            m, filled.shape, NULL,
+            tcall_store_place_(filled.shape, (char *)filled.out));
     }
 }
 
@@ -316,12 +315,11 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
             target->out = place->base + TCALL_FETCH_8_(&list->digits) +
                           (size_t)index * TCALL_FETCH_16_(&list->size);
     } else if (index == high) {
-        tcall_shapes_fault_(
-            m, place,
-            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                ? TCALL_MISFIT_ROOM
-                : TCALL_MISFIT_MAX_ITEMS,
-            m->open->at, 0);
+        tcall_shapes_fault_(m, place,
+                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                                ? TCALL_MISFIT_ROOM
+                                : TCALL_MISFIT_MAX_ITEMS,
+                            m->open->at, 0);
     }
 }
 
@@ -333,9 +331,9 @@ static void tcall_shapes_enter_(tcall_machine *m)
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
     if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape = place->member + TCALL_FETCH_POINTER_(
-                                           const tcall_shape *,
-                                           &place->object->members);
+        target.shape =
+            place->member +
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
         target.out = place->base;
     } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
         tcall_shapes_item_(m, place, &target);
@@ -426,9 +424,9 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-        (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    int index =
+        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
     if (place->base)
         *place->base = (char)(index < 0 ? 255 : index);
     return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
@@ -452,8 +450,7 @@ static uint8_t tcall_shapes_list_(const tcall_machine *m,
                                   const tcall_place_ *place)
 {
     uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count =
-        (uint16_t)(m->open->count < most ? m->open->count : most);
+    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
     if (place->base)
         memcpy(place->base, &count, sizeof count);
     return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
@@ -895,8 +892,8 @@ static void tcall_machine_closes_(tcall_machine *m)
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, object ? TCALL_SHAPE_OBJECT
-                                          : TCALL_SHAPE_ARRAY);
+        tcall_machine_do_(m, m->first)
+            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     m->frames = m->first;
     m->open++;
 }
