@@ -740,7 +740,7 @@ static void tcall_rows_forget_(tcall_frame_ *f)
         return;
     if (f->count < 32)
         f->came &= ~((uint32_t)1 << f->count);
-    f->met -= list->of.members[f->count].node.flags & TCALL_NODE_MUST_;
+    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
 }
 
 /* The member at hand may be absent where it is a property that no frame
@@ -754,8 +754,10 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        declared |= f->count != TCALL_NO_MEMBER_ ? by : 0;
-        required |= tcall_rows_requires_(m, f) ? by : 0;
+        if (f->count != TCALL_NO_MEMBER_)
+            declared |= by;
+        if (tcall_rows_requires_(m, f))
+            required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
         return false;
