@@ -617,7 +617,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = !ok;
+        m->failed = m->failed || !ok;
         return;
     }
     parent = &m->slot[f->parent].frame;
