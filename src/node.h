@@ -59,6 +59,9 @@
     X(EXTRA, "additionalItems", 's')             \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
+    X(OLD_ID, "id", '*')                         \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -127,10 +130,9 @@ typedef struct tcall_row {
 } tcall_row;
 
 enum {
-    TCALL_ROW_LAST_ = 1, /* no row follows */
-    TCALL_ROW_MUSTS_ =
-        2, /* required: all are properties, among the first 32, and marked */
-    TCALL_ROW_SMALL_ = 4 /* a bound that is whole and in count, too */
+    TCALL_ROW_LAST_ = 1,  /* no row follows */
+    TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
+    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
 };
 
 #endif /* TOOLCALL_NO_SCHEMA */
