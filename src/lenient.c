@@ -1,6 +1,6 @@
 #pragma once
 #include "lenient.h"
-#include "json.c"
+#include "tree.c"
 
 /* ==========================================================================
  * >>lenient
@@ -689,7 +689,7 @@ static void tcall_lenient_rewrite_(tcall_lenient_ *text)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
-                                    tcall_tok *tok, size_t cap)
+                                    tcall_tok_ *tok, size_t cap)
 {
     tcall_str whole =
         tcall_slice_(text->start, (size_t)(text->end - text->start));
@@ -713,7 +713,7 @@ static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
-                                  tcall_tok *tok, size_t count)
+                                  tcall_tok_ *tok, size_t count)
 {
     text->out = out;
     text->cap = text->len;
@@ -724,7 +724,7 @@ static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
     } else {
         memcpy(out, text->start, text->len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &text->where);
+    return tcall_tree_finish_(out, tok, (int)count, true, &text->where);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -732,8 +732,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
 {
     tcall_lenient_ reading;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     tcall_lenient_open_(&reading, text);
@@ -751,7 +751,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&reading, json, tok, count);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = reading.where;
     return error < 0 ? error : (int)count;

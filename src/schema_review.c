@@ -109,19 +109,19 @@ static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
     tcall_block *block = &review->block;
     tcall_check *check = &review->check;
     char *copy = (char *)tcall_block_take_(block, text.len);
-    tcall_tok *tokens;
-    tcall_json value;
+    tcall_tok_ *tokens;
+    tcall_tree_ value;
     size_t count;
     check->errors = (tcall_validation_error *)tcall_block_take_(
         block, TCALL_SR_ERRORS_ * sizeof *check->errors);
     if (!copy || !check->errors)
         return TCALL_E_MEMORY;
     memcpy(copy, text.ptr, text.len);
-    tcall_json_parse(&value, copy, text.len, NULL, 0, &count);
-    tokens = (tcall_tok *)tcall_block_take_(block, count * sizeof *tokens);
+    tcall_tree_parse_(&value, copy, text.len, NULL, 0, &count);
+    tokens = (tcall_tok_ *)tcall_block_take_(block, count * sizeof *tokens);
     if (!tokens)
         return TCALL_E_MEMORY;
-    tcall_json_parse(&value, copy, text.len, tokens, count, &count);
+    tcall_tree_parse_(&value, copy, text.len, tokens, count, &count);
     check->error_cap = TCALL_SR_ERRORS_;
     check->memory = tcall_block_gap_(block);
     check->size = tcall_block_free_(block);

@@ -97,38 +97,38 @@ static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
 }
 
 /* Returns the member by the first of the names that the object has. */
-static tcall_json tcall_any_member_(tcall_json object, const char *first,
-                                    const char *second, const char *third)
+static tcall_tree_ tcall_any_member_(tcall_tree_ object, const char *first,
+                                     const char *second, const char *third)
 {
-    tcall_json value = tcall_json_get(object, first);
+    tcall_tree_ value = tcall_tree_get_(object, first);
     if (!value.tok)
-        value = tcall_json_get(object, second);
+        value = tcall_tree_get_(object, second);
     if (!value.tok)
-        value = tcall_json_get(object, third);
+        value = tcall_tree_get_(object, third);
     return value;
 }
 
 /* Takes name and arguments from the object that a call was written as. A
  * string holds arguments as text, anything else is written to the block. */
 TCALL_NOINLINE_ static int
-tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
+tcall_split_text_call_(tcall_block *block, tcall_tree_ root, tcall_item *item)
 {
-    tcall_json arguments =
+    tcall_tree_ arguments =
         tcall_any_member_(root, "arguments", "parameters", "args");
     tcall_writer w;
     char *memory;
     item->name =
-        tcall_json_str(tcall_any_member_(root, "name", "function", "tool"));
-    item->text = tcall_json_str(arguments);
-    if (!arguments.tok || tcall_json_type(arguments) == TCALL_STRING)
+        tcall_tree_str_(tcall_any_member_(root, "name", "function", "tool"));
+    item->text = tcall_tree_str_(arguments);
+    if (!arguments.tok || tcall_tree_type_(arguments) == TCALL_STRING)
         return TCALL_OK;
     tcall_writer_init(&w, NULL, 0);
-    tcall_write_json(&w, arguments);
+    tcall_write_tree_(&w, arguments);
     memory = (char *)tcall_block_take_(block, w.len);
     if (!memory)
         return TCALL_E_MEMORY;
     tcall_writer_init(&w, memory, w.len);
-    tcall_write_json(&w, arguments);
+    tcall_write_tree_(&w, arguments);
     item->text = tcall_slice_(memory, w.fill);
     return TCALL_OK;
 }
